@@ -50,11 +50,11 @@ const (
 
 // Volume is a volume as a customer configures it.
 type Volume struct {
-	Type Type
-	Size units.Bytes
+	Type Type        `json:"type"`
+	Size units.Bytes `json:"size_bytes"`
 	// IOPS and Throughput are what is provisioned. Zero means the type's default; gp2 takes neither.
-	IOPS       units.IOPS
-	Throughput units.Throughput
+	IOPS       units.IOPS       `json:"iops,omitempty"`
+	Throughput units.Throughput `json:"throughput_bytes_s,omitempty"`
 }
 
 // Performance is what a volume delivers.

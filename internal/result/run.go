@@ -1,0 +1,212 @@
+package result
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"ebscope/internal/model"
+	"ebscope/internal/units"
+	"ebscope/internal/workload"
+)
+
+// Form is the version of run.json that this program writes and reads.
+const Form = 1
+
+// Target says on what a run took place.
+type Target string
+
+// The targets.
+const (
+	Emulated  Target = "emulated"
+	Path      Target = "path"
+	Simulated Target = "simulated"
+)
+
+// Run is a run's record, kept as run.json. Raw results are files of their own beside it.
+type Run struct {
+	Form     int              `json:"form"`
+	Tool     string           `json:"tool"` // program and version that wrote it
+	ID       string           `json:"id"`
+	Target   Target           `json:"target"`
+	Started  time.Time        `json:"started"`
+	Finished *time.Time       `json:"finished,omitempty"`
+	Compress float64          `json:"compress"` // 1: not compressed
+	Profile  workload.Profile `json:"profile"`  // as stated, before compression
+	// Paths is the directory of each volume by name, for the path target.
+	Paths       map[string]string `json:"paths,omitempty"`
+	Command     string            `json:"command"` // that repeats the run
+	Environment Environment       `json:"environment"`
+	Phases      []Phase           `json:"phases"`
+	Events      []Event           `json:"events,omitempty"`
+}
+
+// Environment is what a reader needs to compare two runs.
+type Environment struct {
+	FioVersion string `json:"fio_version,omitempty"`
+	Engine     string `json:"engine,omitempty"`
+	OS         string `json:"os,omitempty"`
+	Kernel     string `json:"kernel,omitempty"`
+	CPU        string `json:"cpu,omitempty"`
+	CPUs       int    `json:"cpus,omitempty"`
+	Instance   string `json:"instance,omitempty"` // EC2 instance type, real or emulated
+	Device     string `json:"device,omitempty"`   // "loop device", "FUSE file", "file"
+}
+
+// State is how far a phase has come.
+type State string
+
+// The states of a phase. A phase is Cut when the run ended in the middle of it; it is run anew on resume.
+const (
+	Pending State = "pending"
+	Running State = "running"
+	Done    State = "done"
+	Failed  State = "failed"
+	Cut     State = "cut"
+)
+
+// Phase is the record of one phase of the profile, in the profile's order.
+type Phase struct {
+	Index   int        `json:"index"` // from 1
+	Name    string     `json:"name"`
+	Volume  string     `json:"volume"`
+	Dir     string     `json:"dir"` // below the run directory
+	State   State      `json:"state"`
+	Started *time.Time `json:"started,omitempty"`
+	Ended   *time.Time `json:"ended,omitempty"`
+	Error   string     `json:"error,omitempty"`
+	// Credits is the burst balance at the start and the end, where it is known (emulated and simulated volumes).
+	Credits *Credits `json:"credits,omitempty"`
+	// After is the state of every emulated volume, and of the instance under the name "", when the phase had ended.
+	After map[string]model.State `json:"after,omitempty"`
+}
+
+// Credits is a burst balance in operations.
+type Credits struct {
+	Start units.Ops `json:"start"`
+	End   units.Ops `json:"end"`
+}
+
+// Event is something that happened during a run and that a reader must know.
+type Event struct {
+	At   time.Time `json:"at"`
+	Code string    `json:"code"` // "resumed", "interrupted"
+	Text string    `json:"text"`
+}
+
+// Names of the files in a run directory.
+const (
+	RunFile      = "run.json"
+	AnalysisFile = "analysis.json"
+	HTMLFile     = "report.html"
+	MarkdownFile = "report.md"
+	FioFile      = "fio.json"
+	JobFile      = "job.fio"
+	StderrFile   = "stderr"
+)
+
+// PhaseDir names the folder of a phase below the run directory.
+func PhaseDir(index int, p workload.Phase) string {
+	return filepath.Join("phases", fmt.Sprintf("%02d-%s", index, p.ID()))
+}
+
+// NewerFormError says that a run was written by a newer program.
+type NewerFormError struct {
+	Path string
+	Form int
+}
+
+func (e *NewerFormError) Error() string {
+	return fmt.Sprintf("%s has form %d, but this ebscope reads up to form %d; use a newer ebscope", e.Path, e.Form, Form)
+}
+
+// Load reads the record of a run directory and checks that it is one.
+func Load(dir string) (Run, error) {
+	path := filepath.Join(dir, RunFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Run{}, fmt.Errorf("%s is not a run directory: it has no %s", dir, RunFile)
+	}
+	if err != nil {
+		return Run{}, fmt.Errorf("read the run: %w", err)
+	}
+	// The form is read first: a newer one may not fit this program's types.
+	var form struct {
+		Form int `json:"form"`
+	}
+	if err := json.Unmarshal(text, &form); err != nil {
+		return Run{}, fmt.Errorf("%s is damaged: %w", path, err)
+	}
+	if form.Form > Form {
+		return Run{}, &NewerFormError{Path: path, Form: form.Form}
+	}
+	var run Run
+	if err := json.Unmarshal(text, &run); err != nil {
+		return Run{}, fmt.Errorf("%s is damaged: %w", path, err)
+	}
+	if err := run.validate(); err != nil {
+		return Run{}, fmt.Errorf("%s is damaged: %w", path, err)
+	}
+	return run, nil
+}
+
+func (r Run) validate() error {
+	if r.Form < 1 {
+		return errors.New("it states no form")
+	}
+	if err := r.Profile.Validate(); err != nil {
+		return err
+	}
+	if !(r.Compress >= 1) {
+		return fmt.Errorf("compress is %v", r.Compress)
+	}
+	if len(r.Phases) != len(r.Profile.Phases) {
+		return fmt.Errorf("it records %d phases of a profile of %d", len(r.Phases), len(r.Profile.Phases))
+	}
+	for i, p := range r.Phases {
+		want := r.Profile.Phases[i]
+		if p.Index != i+1 || p.Name != want.Name || p.Volume != want.Volume || p.Dir != PhaseDir(i+1, want) {
+			return fmt.Errorf("phase %d does not fit the profile", i+1)
+		}
+	}
+	return nil
+}
+
+// Save writes the record atomically: a reader, or the next run after a crash, sees the old or the new one whole.
+func (r Run) Save(dir string) error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the run: %w", err)
+	}
+	return WriteFile(filepath.Join(dir, RunFile), append(text, '\n'))
+}
+
+// WriteFile writes a file of a run directory atomically.
+func WriteFile(path string, content []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer os.Remove(f.Name()) // fails, as it should, once renamed
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}

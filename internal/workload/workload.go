@@ -1,0 +1,200 @@
+// Package workload describes what is run: phases of I/O, one after another, on named volumes. A profile is the
+// whole of it. Profiles come as YAML, from the ones that ship or from a user.
+package workload
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"time"
+
+	"ebscope/internal/ebs"
+	"ebscope/internal/units"
+)
+
+// Profile is a benchmark: volumes and the phases run on them, strictly one after another, in order.
+type Profile struct {
+	Name        string      `json:"name"`
+	Description string      `json:"description,omitempty"`
+	Instance    string      `json:"instance,omitempty"` // EC2 instance type whose limits all volumes share; empty: no such limit
+	Region      string      `json:"region"`             // for prices
+	FileSize    units.Bytes `json:"file_size_bytes"`    // test file of each volume
+	// Gap is the time between the end of one fio run and the first I/O of the next, in which every volume earns.
+	Gap     time.Duration `json:"gap_ns"`
+	Volumes []Volume      `json:"volumes"`
+	Phases  []Phase       `json:"phases"`
+}
+
+// Volume is one volume under test.
+type Volume struct {
+	Name   string     `json:"name"`
+	Config ebs.Volume `json:"config"`
+	// Balance is the share of burst credits at the start, from 0 to 1. It sets an emulated or simulated volume and is
+	// only an assumption about a real one.
+	Balance float64 `json:"balance"`
+}
+
+// Pattern is an access pattern in fio's notation (its option rw).
+type Pattern string
+
+// The patterns.
+const (
+	Read      Pattern = "read"
+	Write     Pattern = "write"
+	RandRead  Pattern = "randread"
+	RandWrite Pattern = "randwrite"
+	ReadWrite Pattern = "rw"
+	RandRW    Pattern = "randrw"
+)
+
+// Mixed says whether the pattern both reads and writes.
+func (p Pattern) Mixed() bool { return p == ReadWrite || p == RandRW }
+
+// Random says whether the offsets are random.
+func (p Pattern) Random() bool { return p == RandRead || p == RandWrite || p == RandRW }
+
+// Phase is one measurement on one volume.
+type Phase struct {
+	Name       string      `json:"name"`
+	Volume     string      `json:"volume"`
+	Pattern    Pattern     `json:"rw"`
+	BlockSize  units.Bytes `json:"block_size_bytes"`
+	QueueDepth int         `json:"queue_depth"` // outstanding I/Os of each job
+	Jobs       int         `json:"jobs"`
+	// ReadPercent is the share of reads of a mixed pattern, 0 to 100.
+	ReadPercent int `json:"read_percent,omitempty"`
+	// Duration is how long the phase runs. Zero: until the test file has been written or read once.
+	Duration time.Duration `json:"duration_ns"`
+	// Rest is an idle time before the phase, on top of the profile's gap.
+	Rest time.Duration `json:"rest_ns,omitempty"`
+}
+
+// Outstanding is the number of I/Os in flight, over all jobs.
+func (p Phase) Outstanding() int { return p.QueueDepth * p.Jobs }
+
+// ID names the phase within its profile: "gp2-randread-qd32".
+func (p Phase) ID() string { return p.Volume + "-" + p.Name }
+
+// Volume finds a volume by name.
+func (p Profile) Volume(name string) (Volume, bool) {
+	for _, v := range p.Volumes {
+		if v.Name == name {
+			return v, true
+		}
+	}
+	return Volume{}, false
+}
+
+// Compressed divides every time constant of the profile by k: durations, rests, the gap and the test file. The
+// volumes themselves are compressed by the model. A k of 1 changes nothing.
+func (p Profile) Compressed(k float64) Profile {
+	if k == 1 {
+		return p
+	}
+	shrink := func(d time.Duration) time.Duration { return time.Duration(math.Round(float64(d) / k)) }
+	p.Gap = shrink(p.Gap)
+	// Whole MiB, and no smaller than a 1 MiB block at depth 32 needs.
+	p.FileSize = max(32*units.MiB, (units.Bytes(float64(p.FileSize)/k)/units.MiB)*units.MiB)
+	phases := make([]Phase, len(p.Phases))
+	for i, phase := range p.Phases {
+		// fio counts in milliseconds.
+		phase.Duration = shrink(phase.Duration).Round(time.Millisecond)
+		phase.Rest = shrink(phase.Rest)
+		phases[i] = phase
+	}
+	p.Phases = phases
+	return p
+}
+
+// Limits on a profile that keep a typing mistake from starting something absurd.
+const (
+	maxQueueDepth = 1024
+	maxJobs       = 256
+	maxDuration   = 7 * 24 * time.Hour
+	maxPhases     = 1000
+)
+
+var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,40}[a-z0-9])?$`)
+
+// Validate checks the profile as a whole. The error names the volume or phase and the rule.
+func (p Profile) Validate() error {
+	if !nameForm.MatchString(p.Name) {
+		return fmt.Errorf("profile name %q: use lower-case letters, digits, dots and dashes", p.Name)
+	}
+	if p.Instance != "" {
+		if _, err := ebs.LookupInstance(p.Instance); err != nil {
+			return err
+		}
+	}
+	if _, err := ebs.LookupPrices(p.Region); err != nil {
+		return err
+	}
+	if p.Gap < 0 || p.Gap > maxDuration {
+		return fmt.Errorf("gap %v: must be between 0 and %v", p.Gap, maxDuration)
+	}
+	if len(p.Volumes) == 0 || len(p.Phases) == 0 {
+		return fmt.Errorf("profile %s: needs at least one volume and one phase", p.Name)
+	}
+	if len(p.Phases) > maxPhases {
+		return fmt.Errorf("profile %s: %d phases, at most %d", p.Name, len(p.Phases), maxPhases)
+	}
+	seen := map[string]bool{}
+	for _, v := range p.Volumes {
+		if !nameForm.MatchString(v.Name) {
+			return fmt.Errorf("volume name %q: use lower-case letters, digits, dots and dashes", v.Name)
+		}
+		if seen[v.Name] {
+			return fmt.Errorf("volume name %q is used twice; every volume needs a name of its own", v.Name)
+		}
+		seen[v.Name] = true
+		if err := v.Config.Validate(); err != nil {
+			return fmt.Errorf("volume %s: %w", v.Name, err)
+		}
+		if !(v.Balance >= 0 && v.Balance <= 1) {
+			return fmt.Errorf("volume %s: balance %v must be between 0 %% and 100 %%", v.Name, v.Balance)
+		}
+		if p.FileSize <= 0 || p.FileSize > v.Config.Size {
+			return fmt.Errorf("volume %s: a test file of %v does not fit on %v; set file_size", v.Name, p.FileSize, v.Config.Size)
+		}
+	}
+	seen = map[string]bool{}
+	for i, phase := range p.Phases {
+		if err := p.validatePhase(phase); err != nil {
+			return fmt.Errorf("phase %d (%s on %s): %w", i+1, phase.Name, phase.Volume, err)
+		}
+		if seen[phase.ID()] {
+			return fmt.Errorf("phase %d: %s is measured twice on volume %s; give one another name", i+1, phase.Name, phase.Volume)
+		}
+		seen[phase.ID()] = true
+	}
+	return nil
+}
+
+func (p Profile) validatePhase(phase Phase) error {
+	if !nameForm.MatchString(phase.Name) {
+		return fmt.Errorf("name %q: use lower-case letters, digits, dots and dashes", phase.Name)
+	}
+	if _, ok := p.Volume(phase.Volume); !ok {
+		return fmt.Errorf("there is no volume named %q", phase.Volume)
+	}
+	switch phase.Pattern {
+	case Read, Write, RandRead, RandWrite, ReadWrite, RandRW:
+	default:
+		return fmt.Errorf("rw %q: use read, write, randread, randwrite, rw or randrw", phase.Pattern)
+	}
+	switch {
+	case phase.BlockSize < 512 || phase.BlockSize%512 != 0 || phase.BlockSize > p.FileSize:
+		return fmt.Errorf("block_size %v: use a multiple of 512 B, no larger than the test file", phase.BlockSize)
+	case phase.QueueDepth < 1 || phase.QueueDepth > maxQueueDepth:
+		return fmt.Errorf("queue_depth %d: use 1 to %d", phase.QueueDepth, maxQueueDepth)
+	case phase.Jobs < 1 || phase.Jobs > maxJobs:
+		return fmt.Errorf("jobs %d: use 1 to %d", phase.Jobs, maxJobs)
+	case phase.Pattern.Mixed() != (phase.ReadPercent > 0) || phase.ReadPercent < 0 || phase.ReadPercent > 99:
+		return fmt.Errorf("read_percent %d: 1 to 99 for rw and randrw, absent for the others", phase.ReadPercent)
+	case phase.Duration < 0 || phase.Duration > maxDuration || phase.Rest < 0 || phase.Rest > maxDuration:
+		return fmt.Errorf("duration %v and rest %v: use 0 to %v", phase.Duration, phase.Rest, maxDuration)
+	case phase.Duration > 0 && phase.Duration < time.Second:
+		return fmt.Errorf("duration %v: at least 1s", phase.Duration)
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package workload
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"ebscope/internal/ebs"
+	"ebscope/internal/units"
+)
+
+//go:embed profiles/*.yaml
+var shipped embed.FS
+
+// Names lists the profiles that ship with ebscope.
+func Names() []string {
+	entries, err := shipped.ReadDir("profiles")
+	if err != nil {
+		panic(err) // the embedded folder is part of the build
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = strings.TrimSuffix(e.Name(), ".yaml")
+	}
+	sort.Strings(names)
+	return names
+}
+
+// Shipped returns a profile that ships with ebscope.
+func Shipped(name string) (Profile, error) {
+	text, err := shipped.ReadFile(path.Join("profiles", name+".yaml"))
+	if err != nil {
+		return Profile{}, fmt.Errorf("there is no profile named %q; the ones that ship are %s; a file of your own needs its path, such as ./%s.yaml",
+			name, strings.Join(Names(), " and "), name)
+	}
+	return Parse(text)
+}
+
+// maxProfileSize bounds what is read as a profile; a real one is a few KiB.
+const maxProfileSize = 1 << 20
+
+// Parse reads a profile from YAML. It is strict: an unknown key is an error that gives its line.
+func Parse(text []byte) (Profile, error) {
+	if len(text) > maxProfileSize {
+		return Profile{}, fmt.Errorf("a profile of %d bytes is too large; at most %d", len(text), maxProfileSize)
+	}
+	var f profileForm
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&f); err != nil {
+		if errors.Is(err, io.EOF) {
+			return Profile{}, errors.New("the profile is empty")
+		}
+		return Profile{}, plain(err)
+	}
+	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return Profile{}, errors.New("the profile has more than one YAML document; use one")
+	}
+	p := f.profile()
+	if err := p.Validate(); err != nil {
+		return Profile{}, err
+	}
+	return p, nil
+}
+
+// plain takes the decoder's Go type names out of an error that a user reads.
+func plain(err error) error {
+	text := strings.TrimPrefix(err.Error(), "yaml: unmarshal errors:\n  ")
+	text = strings.ReplaceAll(strings.TrimPrefix(text, "yaml: "), "\n  ", "; ")
+	for _, name := range []string{"profileForm", "volumeForm", "phaseForm"} {
+		text = strings.ReplaceAll(text, "field ", "key ")
+		text = strings.ReplaceAll(text, "not found in type workload."+name, "is unknown in a "+strings.TrimSuffix(name, "Form"))
+	}
+	return errors.New(text)
+}
+
+// The YAML form of a profile. Defaults are filled in by profile.
+type profileForm struct {
+	Name        string       `yaml:"name"`
+	Description string       `yaml:"description"`
+	Instance    string       `yaml:"instance"`
+	Region      string       `yaml:"region"`
+	FileSize    size         `yaml:"file_size"`
+	Gap         duration     `yaml:"gap"`
+	Volumes     []volumeForm `yaml:"volumes"`
+	Phases      []phaseForm  `yaml:"phases"`
+}
+
+type volumeForm struct {
+	Name       string     `yaml:"name"`
+	Type       string     `yaml:"type"`
+	Size       size       `yaml:"size"`
+	IOPS       float64    `yaml:"iops"`
+	Throughput throughput `yaml:"throughput"`
+	Balance    *percent   `yaml:"balance"`
+}
+
+type phaseForm struct {
+	Name        string   `yaml:"name"`
+	Volume      string   `yaml:"volume"`
+	Pattern     string   `yaml:"rw"`
+	BlockSize   size     `yaml:"block_size"`
+	QueueDepth  int      `yaml:"queue_depth"`
+	Jobs        *int     `yaml:"jobs"`
+	ReadPercent int      `yaml:"read_percent"`
+	Duration    duration `yaml:"duration"`
+	Rest        duration `yaml:"rest"`
+}
+
+func (f profileForm) profile() Profile {
+	p := Profile{
+		Name: f.Name, Description: strings.TrimSpace(f.Description), Instance: f.Instance, Region: f.Region,
+		FileSize: units.Bytes(f.FileSize), Gap: time.Duration(f.Gap),
+	}
+	if p.Region == "" {
+		p.Region = "us-east-1"
+	}
+	for _, v := range f.Volumes {
+		volume := Volume{Name: v.Name, Balance: 1, Config: ebs.Volume{
+			Type: ebs.Type(v.Type), Size: units.Bytes(v.Size), IOPS: units.IOPS(v.IOPS), Throughput: units.Throughput(v.Throughput)}}
+		if v.Balance != nil {
+			volume.Balance = float64(*v.Balance)
+		}
+		p.Volumes = append(p.Volumes, volume)
+	}
+	for _, ph := range f.Phases {
+		phase := Phase{
+			Name: ph.Name, Volume: ph.Volume, Pattern: Pattern(ph.Pattern), BlockSize: units.Bytes(ph.BlockSize),
+			QueueDepth: ph.QueueDepth, Jobs: 1, ReadPercent: ph.ReadPercent,
+			Duration: time.Duration(ph.Duration), Rest: time.Duration(ph.Rest),
+		}
+		if ph.Jobs != nil {
+			phase.Jobs = *ph.Jobs
+		}
+		p.Phases = append(p.Phases, phase)
+	}
+	return p
+}
+
+// The scalars of the form carry their unit; an error carries the line.
+
+type size units.Bytes
+
+func (s *size) UnmarshalYAML(n *yaml.Node) error {
+	b, unitGiven, err := units.ParseSize(n.Value, 1)
+	if err == nil && !unitGiven {
+		err = fmt.Errorf("size %q has no unit; write it like 100GiB or 4KiB", n.Value)
+	}
+	if err != nil {
+		return fmt.Errorf("line %d: %w", n.Line, err)
+	}
+	*s = size(b)
+	return nil
+}
+
+type duration time.Duration
+
+func (d *duration) UnmarshalYAML(n *yaml.Node) error {
+	parsed, err := time.ParseDuration(n.Value)
+	if err != nil {
+		return fmt.Errorf("line %d: duration %q: write it like 600s, 45m or 1h30m", n.Line, n.Value)
+	}
+	*d = duration(parsed)
+	return nil
+}
+
+type throughput units.Throughput
+
+func (t *throughput) UnmarshalYAML(n *yaml.Node) error {
+	number, ok := strings.CutSuffix(strings.TrimSpace(n.Value), "MiB/s")
+	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if !ok || err != nil {
+		return fmt.Errorf("line %d: throughput %q: write it like 250MiB/s", n.Line, n.Value)
+	}
+	*t = throughput(units.Throughput(x) * units.MiBPerSecond)
+	return nil
+}
+
+type percent float64
+
+func (p *percent) UnmarshalYAML(n *yaml.Node) error {
+	x, err := ParsePercent(n.Value)
+	if err != nil {
+		return fmt.Errorf("line %d: %w", n.Line, err)
+	}
+	*p = percent(x)
+	return nil
+}
+
+// ParsePercent reads a share such as "5%" or "5 %" and returns it as a fraction, 0.05.
+func ParsePercent(text string) (float64, error) {
+	number, ok := strings.CutSuffix(strings.TrimSpace(text), "%")
+	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if !ok || err != nil || !(x >= 0 && x <= 100) {
+		return 0, fmt.Errorf("%q is not a share; write it like 40%%, from 0%% to 100%%", text)
+	}
+	return x / 100, nil
+}
