@@ -1,0 +1,36 @@
+GOLANGCI_LINT_VERSION := v2.15.0
+
+.PHONY: build run test lint perf clean
+
+build:
+	go build -trimpath -o bin/ebscope ./cmd/ebscope
+
+# The two-minute demonstration: real fio on two emulated volumes.
+run:
+	@scripts/install.sh fio
+	@$(MAKE) --no-print-directory build
+	bin/ebscope bench
+
+# Rates and latencies are checked in the second run, alone on the machine and without the race detector's delays.
+test: lint
+	@scripts/install.sh fio mkfs.xfs mkfs.ext4 fusermount3 chromium
+	go test -race -short ./...
+	go test -count=1 -p 1 ./internal/emulate/... ./internal/report/... ./test/...
+	GOOS=darwin go build -o /dev/null ./cmd/ebscope
+	GOOS=windows go build -o /dev/null ./cmd/ebscope
+
+lint: bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
+	go vet ./...
+	$< run
+
+bin/golangci-lint-$(GOLANGCI_LINT_VERSION):
+	GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+	mv bin/golangci-lint $@
+
+# Rates and speeds beside a peer, QEMU's throttle driver, in one run.
+perf:
+	@scripts/install.sh fio qemu-storage-daemon
+	go run ./perf
+
+clean:
+	rm -rf bin
