@@ -1,6 +1,10 @@
 package model
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"time"
+)
 
 // Latency is the distribution of an EBS volume's service latency: what an I/O takes when no bucket holds it back.
 // It is given by points of its quantile curve in ascending order, from a Share of 0 to one of 1, and is linear
@@ -43,4 +47,20 @@ func (l Latency) Mean() time.Duration {
 		area += (p.Share - l[i].Share) * float64(l[i].Within+p.Within) / 2
 	}
 	return time.Duration(area)
+}
+
+// Validate says what is wrong with a curve that Quantile could not read.
+func (l Latency) Validate() error {
+	if len(l) < 2 || l[0].Share != 0 || l[len(l)-1].Share != 1 {
+		return errors.New("a latency curve runs from a share of 0 to one of 1")
+	}
+	if l[0].Within <= 0 {
+		return fmt.Errorf("a latency curve starts at %v; a latency is above zero", l[0].Within)
+	}
+	for i, p := range l[1:] {
+		if !(p.Share > l[i].Share) || p.Within < l[i].Within {
+			return fmt.Errorf("point %d of the latency curve, %v within %v, does not lie above the one before it", i+2, p.Share, p.Within)
+		}
+	}
+	return nil
 }

@@ -32,3 +32,26 @@ func TestDefaultLatency(t *testing.T) {
 		t.Errorf("mean %v, want 563.94 µs", got)
 	}
 }
+
+func TestLatencyValidate(t *testing.T) {
+	const ms = time.Millisecond
+	for name, tt := range map[string]struct {
+		curve model.Latency
+		ok    bool
+	}{
+		"default":       {model.DefaultLatency, true},
+		"constant":      {model.Latency{{Share: 0, Within: ms}, {Share: 1, Within: ms}}, true},
+		"empty":         {nil, false},
+		"no end":        {model.Latency{{Share: 0, Within: ms}, {Share: 0.5, Within: ms}}, false},
+		"no start":      {model.Latency{{Share: 0.5, Within: ms}, {Share: 1, Within: ms}}, false},
+		"zero":          {model.Latency{{Share: 0, Within: 0}, {Share: 1, Within: ms}}, false},
+		"negative":      {model.Latency{{Share: 0, Within: -ms}, {Share: 1, Within: ms}}, false},
+		"falling":       {model.Latency{{Share: 0, Within: ms}, {Share: 0.5, Within: 3 * ms}, {Share: 1, Within: 2 * ms}}, false},
+		"share twice":   {model.Latency{{Share: 0, Within: ms}, {Share: 0.5, Within: ms}, {Share: 0.5, Within: ms}, {Share: 1, Within: ms}}, false},
+		"share unknown": {model.Latency{{Share: 0, Within: ms}, {Share: math.NaN(), Within: ms}, {Share: 1, Within: ms}}, false},
+	} {
+		if err := tt.curve.Validate(); (err == nil) != tt.ok {
+			t.Errorf("%s: error %v, want none: %v", name, err, tt.ok)
+		}
+	}
+}
