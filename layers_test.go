@@ -36,7 +36,7 @@ var layers = map[string]int{
 var sameLayer = map[string][]string{
 	"internal/model":    {"internal/ebs"},
 	"internal/workload": {"internal/ebs"},
-	"internal/result":   {"internal/model", "internal/workload"},
+	"internal/result":   {"internal/workload"},
 	"internal/cost":     {},
 	"internal/analyze":  {"internal/simulate"},
 	"internal/report":   {"internal/analyze", "internal/cost"},

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"ebscope/internal/model"
 	"ebscope/internal/units"
 	"ebscope/internal/workload"
 )
@@ -81,8 +80,8 @@ type Phase struct {
 	Error   string     `json:"error,omitempty"`
 	// Credits is the burst balance at the start and the end, where it is known (emulated and simulated volumes).
 	Credits *Credits `json:"credits,omitempty"`
-	// After is the state of every emulated volume, and of the instance under the name "", when the phase had ended.
-	After map[string]model.State `json:"after,omitempty"`
+	// TargetState is what the target needs to go on from the end of this phase after a crash. Only the target reads it.
+	TargetState json.RawMessage `json:"target_state,omitempty"`
 }
 
 // Credits is a burst balance in operations.

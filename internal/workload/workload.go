@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"ebscope/internal/ebs"
@@ -197,4 +199,26 @@ func (p Profile) validatePhase(phase Phase) error {
 		return fmt.Errorf("duration %v: at least 1s", phase.Duration)
 	}
 	return nil
+}
+
+// Only returns the profile with just the volumes that have an entry in paths, and the phases on them. It fails on an
+// entry that is no volume of the profile.
+func (p Profile) Only(paths map[string]string) (Profile, error) {
+	for name := range paths {
+		if _, ok := p.Volume(name); !ok {
+			return Profile{}, fmt.Errorf("profile %s has no volume named %q; it has %s", p.Name, name, strings.Join(p.volumeNames(), ", "))
+		}
+	}
+	missing := func(name string) bool { _, ok := paths[name]; return !ok }
+	p.Volumes = slices.DeleteFunc(slices.Clone(p.Volumes), func(v Volume) bool { return missing(v.Name) })
+	p.Phases = slices.DeleteFunc(slices.Clone(p.Phases), func(ph Phase) bool { return missing(ph.Volume) })
+	return p, nil
+}
+
+func (p Profile) volumeNames() []string {
+	names := make([]string, len(p.Volumes))
+	for i, v := range p.Volumes {
+		names[i] = v.Name
+	}
+	return names
 }

@@ -1,0 +1,218 @@
+// Package bench runs a profile on a target, phase after phase, into a run directory that survives a crash: raw
+// results are kept as fio wrote them, and the record is replaced atomically after every phase, so that a run that was
+// cut goes on where it stopped.
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"ebscope/internal/fio/job"
+	"ebscope/internal/fio/output"
+	"ebscope/internal/fio/process"
+	"ebscope/internal/result"
+	"ebscope/internal/units"
+	"ebscope/internal/workload"
+)
+
+// target is what the phases run on.
+type target interface {
+	// open makes every volume ready and returns the file or device that fio uses for each, by volume name. state is what
+	// end returned for the last finished phase of a resumed run, nil for a new one.
+	open(ctx context.Context, state json.RawMessage) (filenames map[string]string, err error)
+	// begin is called when a volume's phase is about to start, gap after the last one and after a rest; end when it is
+	// over. They return the volume's burst balance, nil where it is not known.
+	begin(ctx context.Context, volume string, gap, rest time.Duration) (*units.Ops, error)
+	end(volume string) (*units.Ops, json.RawMessage, error)
+	// close gives everything back. Files stay if keep is true, for a resume.
+	close(ctx context.Context, keep bool) error
+}
+
+// Progress hears how a run comes along. Calls come one at a time.
+type Progress interface {
+	// PhaseStarted says which phase of how many begins and how long it and the rest of the run will take.
+	PhaseStarted(index, total int, phase workload.Phase, takes, remaining time.Duration)
+	// PhaseAt reports the phase's present rate.
+	PhaseAt(process.Progress)
+	// PhaseEnded gives the result of the phase; err says why there is none.
+	PhaseEnded(m *result.Measurement, err error)
+}
+
+// Bench runs what a run directory asks for.
+type Bench struct {
+	Fio      process.Fio
+	Progress Progress
+	Now      func() time.Time
+}
+
+// Run runs every phase of the directory's run that is not done yet, in order. It stops at the first that fails, and
+// when ctx is cancelled. What was measured by then is in the run directory.
+func (b Bench) Run(ctx context.Context, d *Directory) error {
+	r := &running{Bench: b, dir: d.Path, run: &d.Run, target: targetOf(d)}
+	filenames, err := r.target.open(ctx, r.lastState())
+	if err == nil {
+		err = r.phases(ctx, filenames)
+	}
+	if err == nil {
+		now := b.Now().UTC()
+		d.Run.Finished = &now
+	}
+	// Giving volumes back must happen even when the user has interrupted, but not for ever.
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeDeadline)
+	defer cancel()
+	return errors.Join(err, r.target.close(closing, err != nil), d.Run.Save(d.Path))
+}
+
+func targetOf(d *Directory) target {
+	if d.Run.Target == result.Path {
+		return pathTarget{run: d.Run}
+	}
+	return &emulatedTarget{run: d.Run, dir: d.Path}
+}
+
+// running is a run on its way.
+type running struct {
+	Bench
+	dir    string
+	run    *result.Run
+	target target
+}
+
+// closeDeadline bounds unmounting and detaching, which take milliseconds unless something holds the device.
+const closeDeadline = 30 * time.Second
+
+func (r *running) phases(ctx context.Context, filenames map[string]string) error {
+	profile := r.run.Profile.Compressed(r.run.Compress)
+	for i := range r.run.Phases {
+		if r.run.Phases[i].State == result.Done {
+			continue
+		}
+		phase := profile.Phases[i]
+		r.Progress.PhaseStarted(i+1, len(profile.Phases), phase, Takes(profile, phase), r.remaining(profile, i))
+		m, err := r.phase(ctx, i, profile, filenames[phase.Volume])
+		r.Progress.PhaseEnded(m, err)
+		if err != nil {
+			return fmt.Errorf("phase %d, %s on %s: %w", i+1, phase.Name, phase.Volume, err)
+		}
+	}
+	return nil
+}
+
+// phase runs one phase and records how it went.
+func (r *running) phase(ctx context.Context, i int, profile workload.Profile, filename string) (*result.Measurement, error) {
+	phase, record := profile.Phases[i], &r.run.Phases[i]
+	dir := filepath.Join(r.dir, record.Dir)
+	if err := setAside(dir); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	text := job.File(job.Job{
+		Phase: phase, Filename: filename, Size: profile.FileSize, Engine: r.run.Environment.Engine,
+		Window: workload.Window(r.run.Compress), Version: r.Fio.Version,
+	})
+	if err := os.WriteFile(filepath.Join(dir, result.JobFile), text, 0o644); err != nil {
+		return nil, err
+	}
+
+	begin, err := r.target.begin(ctx, phase.Volume, profile.Gap, phase.Rest)
+	if err != nil {
+		return nil, err
+	}
+	started := r.Now().UTC()
+	*record = result.Phase{Index: record.Index, Name: record.Name, Volume: record.Volume, Dir: record.Dir,
+		State: result.Running, Started: &started}
+	if err := r.run.Save(r.dir); err != nil {
+		return nil, err
+	}
+
+	err = r.Fio.Run(ctx, dir, process.Options{Takes: Takes(profile, phase), Progress: r.Progress.PhaseAt})
+	ended := r.Now().UTC()
+	record.Ended = &ended
+	end, state, endErr := r.target.end(phase.Volume)
+	err = errors.Join(err, endErr)
+	var m *result.Measurement
+	if err == nil {
+		m, err = measured(dir)
+	}
+	switch {
+	case ctx.Err() != nil:
+		record.State, err = result.Cut, ctx.Err()
+		r.event("interrupted", fmt.Sprintf("phase %d, %s on %s, was interrupted", i+1, phase.Name, phase.Volume))
+	case err != nil:
+		record.State, record.Error = result.Failed, err.Error()
+	default:
+		record.State, record.TargetState = result.Done, state
+		if begin != nil && end != nil {
+			record.Credits = &result.Credits{Start: *begin, End: *end}
+		}
+	}
+	return m, errors.Join(err, r.run.Save(r.dir))
+}
+
+func measured(dir string) (*result.Measurement, error) {
+	m, err := output.ReadPhase(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &m, nil
+}
+
+// setAside renames what an earlier, cut attempt at a phase left: raw files are never rewritten.
+func setAside(dir string) error {
+	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	for n := 1; ; n++ {
+		aside := fmt.Sprintf("%s.cut%d", dir, n)
+		if _, err := os.Stat(aside); errors.Is(err, os.ErrNotExist) {
+			return os.Rename(dir, aside)
+		}
+	}
+}
+
+func (r *running) event(code, text string) {
+	r.run.Events = append(r.run.Events, result.Event{At: r.Now().UTC(), Code: code, Text: text})
+}
+
+// lastState returns the target's state after the last finished phase.
+func (r *running) lastState() json.RawMessage {
+	for _, p := range slices.Backward(r.run.Phases) {
+		if p.State == result.Done {
+			return p.TargetState
+		}
+	}
+	return nil
+}
+
+// startUp is what fio needs to start and to write its results, for the estimate of time left.
+const startUp = 600 * time.Millisecond
+
+// Takes estimates how long a phase runs: its duration, or the time its volume needs to move the test file once.
+func Takes(profile workload.Profile, phase workload.Phase) time.Duration {
+	if phase.Duration > 0 {
+		return phase.Duration
+	}
+	volume, _ := profile.Volume(phase.Volume)
+	perf := volume.Config.Performance()
+	rate := min(float64(perf.Throughput), float64(perf.Baseline)*float64(phase.BlockSize))
+	return time.Duration(float64(profile.FileSize) / rate * float64(time.Second))
+}
+
+func (r *running) remaining(profile workload.Profile, from int) (total time.Duration) {
+	for i, phase := range profile.Phases[from:] {
+		if r.run.Phases[from+i].State != result.Done {
+			total += Takes(profile, phase) + startUp
+		}
+	}
+	return total
+}

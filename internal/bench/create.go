@@ -1,0 +1,152 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"ebscope/internal/result"
+	"ebscope/internal/workload"
+)
+
+// Plan is what a user asks to run.
+type Plan struct {
+	Profile  workload.Profile
+	Compress float64 // 1: not compressed
+	Target   result.Target
+	Paths    map[string]string // directory of each volume, for the path target
+	Runs     string            // folder in which the run directory is made
+	Tool     string            // name and version of the program
+	Command  string            // that repeats the run
+	Engine   string            // fio's ioengine
+}
+
+// DeclinedError says that a run cannot be made here, or would do harm; nothing was changed.
+type DeclinedError struct{ Reason string }
+
+func (e *DeclinedError) Error() string { return e.Reason }
+
+func decline(format string, args ...any) error {
+	return &DeclinedError{Reason: fmt.Sprintf(format, args...)}
+}
+
+// shortestPhase is what fio needs to give a phase a mean and a shape.
+const shortestPhase = 500 * time.Millisecond
+
+// Validate checks a plan without touching anything.
+func (p Plan) Validate() error {
+	if err := p.Profile.Validate(); err != nil {
+		return err
+	}
+	if !(p.Compress >= 1 && p.Compress <= 1e6) {
+		return fmt.Errorf("--compress %v: use 1 (not compressed) or more", p.Compress)
+	}
+	if p.Compress != 1 && p.Target == result.Path {
+		return errors.New("--compress works on emulated and simulated volumes only: the credit bucket of a real volume cannot be shrunk; leave it out, or use --target emulated")
+	}
+	for _, phase := range p.Profile.Compressed(p.Compress).Phases {
+		if phase.Duration > 0 && phase.Duration < shortestPhase {
+			return fmt.Errorf("--compress %v leaves %v for %s on %s; fio needs %v: use a smaller one",
+				p.Compress, phase.Duration, phase.Name, phase.Volume, shortestPhase)
+		}
+	}
+	return nil
+}
+
+// Create makes a run directory for a plan and locks it. The caller calls Release when the run is over.
+func Create(plan Plan, environment result.Environment, now time.Time) (*Directory, error) {
+	if err := plan.Validate(); err != nil {
+		return nil, err
+	}
+	id := fmt.Sprintf("%s-%s-%s", now.UTC().Format("20060102T150405Z"), plan.Profile.Name, plan.Target)
+	if err := os.MkdirAll(plan.Runs, 0o755); err != nil {
+		return nil, fmt.Errorf("make the folder for runs: %w", err)
+	}
+	path := filepath.Join(plan.Runs, id)
+	for n := 2; ; n++ {
+		err := os.Mkdir(path, 0o755)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, os.ErrExist) {
+			return nil, fmt.Errorf("make the run directory: %w", err)
+		}
+		path = filepath.Join(plan.Runs, fmt.Sprintf("%s-%d", id, n))
+	}
+	run := result.Run{
+		Form: result.Form, Tool: plan.Tool, ID: filepath.Base(path), Target: plan.Target, Started: now.UTC(),
+		Compress: plan.Compress, Profile: plan.Profile, Paths: plan.Paths, Command: plan.Command, Environment: environment,
+	}
+	for i, phase := range plan.Profile.Phases {
+		run.Phases = append(run.Phases, result.Phase{
+			Index: i + 1, Name: phase.Name, Volume: phase.Volume, Dir: result.PhaseDir(i+1, phase), State: result.Pending})
+	}
+	d, err := lock(path)
+	if err != nil {
+		return nil, err
+	}
+	d.Run = run
+	if err := run.Save(path); err != nil {
+		return nil, errors.Join(err, d.Discard())
+	}
+	return d, nil
+}
+
+// Resume opens the run directory of a run that was cut. Phases that are done stay.
+func Resume(path string, now time.Time) (*Directory, error) {
+	if _, err := result.Load(path); err != nil { // before the lock leaves a file in what is no run directory
+		return nil, err
+	}
+	d, err := lock(path)
+	if err != nil {
+		return nil, err
+	}
+	// Another process may have gone on with it in between.
+	if d.Run, err = result.Load(path); err != nil {
+		return nil, errors.Join(err, d.Release())
+	}
+	if d.Run.Finished != nil {
+		return nil, errors.Join(decline("%s is finished; there is nothing to resume: ebscope report %s shows it", path, path), d.Release())
+	}
+	if d.Run.Target == result.Simulated {
+		return nil, errors.Join(decline("%s was simulated; simulate it again instead", path), d.Release())
+	}
+	for i, p := range d.Run.Phases {
+		if p.State == result.Running {
+			d.Run.Phases[i].State = result.Cut
+		}
+	}
+	d.Run.Events = append(d.Run.Events, result.Event{At: now.UTC(), Code: "resumed", Text: "the run was cut and resumed; volumes went on from the end of the last finished phase"})
+	return d, nil
+}
+
+// Directory is a run directory that this process alone writes.
+type Directory struct {
+	Path string
+	Run  result.Run
+	lock *flock.Flock
+}
+
+func lock(path string) (*Directory, error) {
+	l := flock.New(filepath.Join(path, ".lock"))
+	locked, err := l.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	if !locked {
+		return nil, decline("another process is writing %s; wait until it has finished", path)
+	}
+	return &Directory{Path: path, lock: l}, nil
+}
+
+// Release gives the lock back.
+func (d *Directory) Release() error { return d.lock.Unlock() }
+
+// Discard removes the run directory; it is for a run that could not start.
+func (d *Directory) Discard() error {
+	return errors.Join(d.Release(), os.RemoveAll(d.Path))
+}

@@ -1,0 +1,108 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"ebscope/internal/ebs"
+	"ebscope/internal/emulate"
+	"ebscope/internal/model"
+	"ebscope/internal/result"
+	"ebscope/internal/units"
+)
+
+// emulatedTarget measures emulated volumes that live as long as the run. Their common clock runs from a phase's first
+// I/O to its last and moves on by the stated gap and rest in between, so that fio's start-up, half a second that
+// would be half a minute when compressed, is not seen.
+type emulatedTarget struct {
+	run     result.Run
+	dir     string
+	host    *emulate.Host
+	devices map[string]*emulate.Device
+}
+
+// imagesDir is the folder of the volumes' data in the run directory. It is there only while a run is not finished.
+const imagesDir = "volumes"
+
+func (t *emulatedTarget) open(ctx context.Context, state json.RawMessage) (map[string]string, error) {
+	if _, err := emulate.Sweep(ctx); err != nil {
+		return nil, fmt.Errorf("remove what an earlier run left behind: %w", err)
+	}
+	images := filepath.Join(t.dir, imagesDir)
+	if err := os.MkdirAll(images, 0o755); err != nil {
+		return nil, err
+	}
+	profile := t.run.Profile.Compressed(t.run.Compress)
+	// Only what fio writes takes space: an image is sparse.
+	needed := profile.FileSize * units.Bytes(len(profile.Volumes))
+	if err := roomFor(images, needed, used(images)); err != nil {
+		return nil, err
+	}
+	var limits *ebs.Instance
+	if profile.Instance != "" {
+		instance, err := ebs.LookupInstance(profile.Instance)
+		if err != nil {
+			return nil, err
+		}
+		limits = &instance
+	}
+	t.host, t.devices = emulate.NewHost(limits, t.run.Compress), map[string]*emulate.Device{}
+	filenames := map[string]string{}
+	for i, v := range profile.Volumes {
+		device, err := emulate.Attach(ctx, emulate.Config{
+			Name: v.Name, Volume: v.Config, Host: t.host, Compress: t.run.Compress,
+			Image: filepath.Join(images, v.Name+".img"), Latency: model.DefaultLatency, Seed: uint64(i + 1),
+		})
+		if err != nil {
+			return nil, err
+		}
+		t.devices[v.Name], filenames[v.Name] = device, device.Path()
+		device.SetCredits(v.Balance)
+	}
+	if state == nil {
+		return filenames, nil
+	}
+	var s emulate.State
+	if err := json.Unmarshal(state, &s); err != nil {
+		return nil, fmt.Errorf("the stored state of the volumes: %w", err)
+	}
+	return filenames, t.host.Restore(s)
+}
+
+func (t *emulatedTarget) begin(_ context.Context, volume string, gap, rest time.Duration) (*units.Ops, error) {
+	if err := t.host.Rest(gap + rest); err != nil {
+		return nil, err
+	}
+	return t.credits(volume), t.host.BeginPhase()
+}
+
+func (t *emulatedTarget) end(volume string) (*units.Ops, json.RawMessage, error) {
+	t.host.EndPhase()
+	state, err := json.Marshal(t.host.State())
+	return t.credits(volume), state, err
+}
+
+// credits returns a volume's balance, nil where it has no bucket.
+func (t *emulatedTarget) credits(volume string) *units.Ops {
+	s := t.devices[volume].Stats()
+	if s.CreditCapacity == 0 {
+		return nil
+	}
+	return &s.Credits
+}
+
+func (t *emulatedTarget) close(ctx context.Context, keep bool) error {
+	var errs []error
+	for _, d := range t.devices {
+		errs = append(errs, d.Close(ctx))
+	}
+	if !keep {
+		errs = append(errs, os.RemoveAll(filepath.Join(t.dir, imagesDir)))
+	}
+	return errors.Join(errs...)
+}

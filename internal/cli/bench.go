@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ebscope/internal/bench"
+	"ebscope/internal/fio/process"
+	"ebscope/internal/result"
+	"ebscope/internal/workload"
+)
+
+// The demonstration that a bare "ebscope bench" runs.
+const (
+	defaultProfile  = "gp2-vs-gp3"
+	defaultCompress = 60
+)
+
+type benchOptions struct {
+	profile  string
+	target   string
+	paths    map[string]string
+	compress float64
+	resume   string
+	runs     string
+	fio      string
+	engine   string
+	output   string
+}
+
+func newBenchCommand() *cobra.Command {
+	var o benchOptions
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure volumes with fio and report what limited them",
+		Long: `Runs a profile, phase by phase and one volume at a time, with real fio, and writes a run directory with the raw
+results, the analysis and a report.
+
+Without options it runs gp2-vs-gp3, 60 times compressed, on two emulated volumes: every time constant is divided by 60,
+rates and latencies stay. On real volumes nothing is compressed, and the profile takes 70 minutes.
+
+A run that was cut goes on with --resume.`,
+		Example: `  ebscope bench
+  ebscope bench --profile quick -o json
+  ebscope bench --target path --path gp2=/mnt/gp2 --path gp3=/mnt/gp3
+  ebscope bench --resume runs/20261130T120000Z-gp2-vs-gp3-emulated`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runBench(cmd.Context(), o, cmd.Flags().Changed, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.profile, "profile", "p", defaultProfile, "profile: "+strings.Join(workload.Names(), ", ")+", or a YAML file")
+	f.StringVarP(&o.target, "target", "t", string(result.Emulated), "what to measure: emulated (volumes made here), path (a directory per volume)")
+	f.StringToStringVar(&o.paths, "path", nil, "NAME=DIR: directory on the volume NAME of the profile, for --target path; volumes without one are left out")
+	f.Float64Var(&o.compress, "compress", 1, "divide every time constant by this; emulated volumes only (default 60 for "+defaultProfile+")")
+	f.StringVar(&o.resume, "resume", "", "go on with the run in this directory")
+	f.StringVar(&o.runs, "runs", "runs", "folder for run directories")
+	f.StringVar(&o.fio, "fio", "fio", "fio program")
+	f.StringVar(&o.engine, "engine", process.DefaultEngine, "fio I/O engine")
+	outputFlag(cmd, &o.output, "text", "json")
+	return cmd
+}
+
+func runBench(ctx context.Context, o benchOptions, given func(flag string) bool, stdout, stderr io.Writer) error {
+	var directory *bench.Directory
+	var fio process.Fio
+	if o.resume != "" {
+		for _, flag := range []string{"profile", "target", "path", "compress", "runs", "engine"} {
+			if given(flag) {
+				return usage("--resume goes on with the run as it was; leave out --%s", flag)
+			}
+		}
+		d, err := bench.Resume(o.resume, time.Now())
+		if err != nil {
+			return err
+		}
+		directory = d
+		if fio, err = process.Find(ctx, o.fio, d.Run.Environment.Engine); err != nil {
+			return errors.Join(err, d.Release())
+		}
+	} else {
+		plan, err := newPlan(o, given)
+		if err != nil {
+			return usageError{err}
+		}
+		if fio, err = process.Find(ctx, o.fio, o.engine); err != nil {
+			return err
+		}
+		if directory, err = bench.Create(plan, environment(plan, fio), time.Now()); err != nil {
+			return err
+		}
+	}
+
+	progress := newProgress(stderr, directory.Run)
+	err := bench.Bench{Fio: fio, Progress: progress, Now: time.Now}.Run(ctx, directory)
+	progress.close()
+	if !slices.ContainsFunc(directory.Run.Phases, func(p result.Phase) bool { return p.State != result.Pending }) {
+		return errors.Join(err, directory.Discard())
+	}
+	if release := directory.Release(); err == nil {
+		err = release
+	}
+	return finish(directory, err, o.output, stdout, stderr)
+}
+
+// finish reports what was measured, even where the run did not come to its end because of runErr.
+func finish(d *bench.Directory, runErr error, format string, stdout, stderr io.Writer) error {
+	done := 0
+	for _, p := range d.Run.Phases {
+		if p.State == result.Done {
+			done++
+		}
+	}
+	if runErr != nil {
+		fmt.Fprintf(stderr, "ebscope: %d of %d phases are done and kept; go on with: ebscope bench --resume %s\n", done, len(d.Run.Phases), d.Path)
+	}
+	if done == 0 {
+		return runErr
+	}
+	r, err := load(d.Path)
+	if err == nil {
+		err = save(d.Path, r)
+	}
+	if err == nil {
+		err = show(stdout, r, format)
+	}
+	if err == nil && format == "text" {
+		_, err = fmt.Fprintf(stdout, "\nReport: %s\n", filepath.Join(d.Path, result.HTMLFile))
+	}
+	if runErr != nil {
+		return errors.Join(partError{runErr}, err)
+	}
+	return err
+}
+
+func newPlan(o benchOptions, given func(flag string) bool) (bench.Plan, error) {
+	profile, err := loadProfile(o.profile)
+	if err != nil {
+		return bench.Plan{}, err
+	}
+	plan := bench.Plan{
+		Profile: profile, Compress: o.compress, Target: result.Target(o.target), Paths: o.paths, Runs: o.runs,
+		Tool: tool(), Engine: o.engine,
+	}
+	switch plan.Target {
+	case result.Emulated:
+		if !given("compress") && o.profile == defaultProfile {
+			plan.Compress = defaultCompress
+		}
+		if len(o.paths) > 0 {
+			return plan, errors.New("--path is for --target path; add that, or leave out --path")
+		}
+	case result.Path:
+		if len(o.paths) == 0 {
+			return plan, errors.New("--target path needs a directory for at least one volume: --path NAME=DIR")
+		}
+		if plan.Profile, err = profile.Only(o.paths); err != nil {
+			return plan, err
+		}
+	default:
+		return plan, fmt.Errorf("--target %q: use emulated or path", o.target)
+	}
+	plan.Command = benchCommand(o, plan)
+	return plan, plan.Validate()
+}
+
+// loadProfile finds a profile by name or, where the name is that of a file, reads it.
+func loadProfile(name string) (workload.Profile, error) {
+	if !strings.ContainsAny(name, "/\\") && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".yml") {
+		return workload.Shipped(name)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return workload.Profile{}, fmt.Errorf("read the profile: %w", err)
+	}
+	p, err := workload.Parse(text)
+	if err != nil {
+		return workload.Profile{}, fmt.Errorf("profile %s: %w", name, err)
+	}
+	return p, nil
+}
+
+// benchCommand writes down the command that repeats a run.
+func benchCommand(o benchOptions, plan bench.Plan) string {
+	parts := []string{"ebscope bench", "--profile " + o.profile, "--target " + o.target}
+	if plan.Compress != 1 || plan.Target == result.Emulated {
+		parts = append(parts, fmt.Sprintf("--compress %g", plan.Compress))
+	}
+	for _, v := range plan.Profile.Volumes {
+		if dir, ok := o.paths[v.Name]; ok {
+			parts = append(parts, fmt.Sprintf("--path %s=%s", v.Name, dir))
+		}
+	}
+	if o.engine != process.DefaultEngine {
+		parts = append(parts, "--engine "+o.engine)
+	}
+	return strings.Join(parts, " ")
+}
+
+func environment(plan bench.Plan, fio process.Fio) result.Environment {
+	e := result.Environment{
+		FioVersion: fio.Version.String(), Engine: plan.Engine, OS: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
+		Kernel: firstLine("/proc/sys/kernel/osrelease", ""), CPU: firstLine("/proc/cpuinfo", "model name"),
+	}
+	if plan.Target == result.Emulated {
+		e.Instance = plan.Profile.Instance
+	}
+	return e
+}
+
+// firstLine returns the first line of a file that starts with a key, without the key; empty where there is none.
+func firstLine(path, key string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, key); ok {
+			return strings.TrimSpace(strings.TrimLeft(value, "\t :"))
+		}
+	}
+	return ""
+}

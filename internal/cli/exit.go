@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"errors"
+
+	"ebscope/internal/bench"
+	"ebscope/internal/ebs"
+	"ebscope/internal/emulate"
+	"ebscope/internal/fio/process"
+)
+
+// The documented exit codes.
+const (
+	exitDone        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitDeclined    = 4
+	exitPart        = 5
+	exitInterrupted = 130
+)
+
+// partError says that some of the work was done and kept.
+type partError struct{ err error }
+
+func (e partError) Error() string { return e.err.Error() }
+func (e partError) Unwrap() error { return e.err }
+
+// exitCode is the one place where errors become exit codes.
+func exitCode(err error) int {
+	var (
+		wrongUse usageError
+		unknown  *ebs.UnknownError
+		part     partError
+	)
+	switch {
+	case err == nil:
+		return exitDone
+	case interrupted(err):
+		return exitInterrupted
+	case errors.As(err, &part):
+		return exitPart
+	case errors.As(err, &wrongUse), errors.As(err, &unknown):
+		return exitUsage
+	case declined(err):
+		return exitDeclined
+	default:
+		return exitFailed
+	}
+}
+
+// declined says whether the command cannot apply on this machine, or would have done harm.
+func declined(err error) bool {
+	var (
+		bad         *bench.DeclinedError
+		unavailable *emulate.Unavailable
+		noFio       *process.NotFoundError
+		oldFio      *process.TooOldError
+		noEngine    *process.EngineError
+	)
+	return errors.As(err, &bad) || errors.As(err, &unavailable) || errors.As(err, &noFio) || errors.As(err, &oldFio) || errors.As(err, &noEngine)
+}

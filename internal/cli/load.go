@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"ebscope/internal/analyze"
+	"ebscope/internal/fio/output"
+	"ebscope/internal/model"
+	"ebscope/internal/report"
+	"ebscope/internal/result"
+	"ebscope/internal/simulate"
+)
+
+// load reads a run directory, predicts what the model expects of it, and analyzes it.
+func load(dir string) (report.Report, error) {
+	run, err := result.Load(dir)
+	if err != nil {
+		return report.Report{}, err
+	}
+	measured := make([]*result.Measurement, len(run.Phases))
+	for i, p := range run.Phases {
+		if p.State != result.Done {
+			continue
+		}
+		read := output.ReadPhase
+		if run.Target == result.Simulated {
+			read = result.LoadMeasurement
+		}
+		m, err := read(filepath.Join(dir, p.Dir))
+		if err != nil {
+			return report.Report{}, err
+		}
+		measured[i] = &m
+	}
+	predicted, err := simulate.Run(run.Profile, run.Compress, model.DefaultLatency)
+	if err != nil {
+		return report.Report{}, fmt.Errorf("predict %s: %w", dir, err)
+	}
+	r := report.Report{Run: run, Document: analyze.Run(run, measured, predicted), Measured: measured}
+	for i := range predicted {
+		r.Predicted = append(r.Predicted, &predicted[i].Measurement)
+	}
+	return r, nil
+}
+
+// save writes the findings of a run into its directory: the analysis and the reports.
+func save(dir string, r report.Report) error {
+	text, err := json.MarshalIndent(r.Document, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the analysis: %w", err)
+	}
+	return errors.Join(
+		result.WriteFile(filepath.Join(dir, result.AnalysisFile), append(text, '\n')),
+		writeReport(filepath.Join(dir, result.HTMLFile), r, report.HTML),
+		writeReport(filepath.Join(dir, result.MarkdownFile), r, report.Markdown),
+	)
+}
+
+// show prints the findings in the format that was asked for.
+func show(w io.Writer, r report.Report, format string) error {
+	switch format {
+	case "json":
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(r.Document)
+	case "markdown":
+		return report.Markdown(w, r)
+	case "html":
+		return report.HTML(w, r)
+	default:
+		width, colour := terminal(w)
+		if !colour {
+			width = plainWidth
+		}
+		return report.Terminal(w, r, width, colour)
+	}
+}
+
+// plainWidth is the width of tables that do not go to a terminal.
+const plainWidth = 80
