@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+func newAnalyzeCommand() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "analyze RUN",
+		Short: "Find the cliff, the limits and the causes in a run directory",
+		Long:  "Analyzes a run directory anew from its raw files, and rewrites its analysis and reports.",
+		Args:  oneArg("a run directory"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runAnalyze(args[0], output, cmd.OutOrStdout())
+		},
+	}
+	outputFlag(cmd, &output, "text", "json")
+	return cmd
+}
+
+func runAnalyze(dir, output string, stdout io.Writer) error {
+	r, err := load(dir)
+	if err != nil {
+		return err
+	}
+	if err := save(dir, r); err != nil {
+		return err
+	}
+	return show(stdout, r, output)
+}

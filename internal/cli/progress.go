@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"ebscope/internal/bench"
+	"ebscope/internal/fio/process"
+	"ebscope/internal/result"
+	"ebscope/internal/units"
+	"ebscope/internal/workload"
+)
+
+// progress shows how a run comes along.
+type progress interface {
+	bench.Progress
+	close()
+}
+
+// newProgress says what is about to run and returns a bar on a terminal, plain lines elsewhere.
+func newProgress(w io.Writer, run result.Run) progress {
+	fmt.Fprintf(w, "%s: %s\n", run.Profile.Name, headline(run))
+	if _, ok := terminal(w); ok {
+		return &progressBar{w: w}
+	}
+	return &progressLines{w: w}
+}
+
+func headline(run result.Run) string {
+	text := fmt.Sprintf("%d phases on %d volumes, %s", len(run.Profile.Phases), len(run.Profile.Volumes), run.Target)
+	if run.Compress != 1 {
+		text += fmt.Sprintf(", compressed %g times (every time constant is divided by %[1]g)", run.Compress)
+	}
+	return text
+}
+
+// phaseTitle is "gp2 randread-qd32".
+func phaseTitle(p workload.Phase) string { return p.Volume + " " + p.Name }
+
+// progressLines prints a line when a phase starts and one when it ends.
+type progressLines struct {
+	w     io.Writer
+	title string
+}
+
+func (p *progressLines) PhaseStarted(index, total int, phase workload.Phase, takes, remaining time.Duration) {
+	p.title = fmt.Sprintf("[%*d/%d] %-20s", len(fmt.Sprint(total)), index, total, phaseTitle(phase))
+	fmt.Fprintf(p.w, "%s takes %s, %s left\n", p.title, clock(takes), clock(remaining))
+}
+
+func (p *progressLines) PhaseAt(process.Progress) {}
+
+func (p *progressLines) PhaseEnded(m *result.Measurement, err error) {
+	fmt.Fprintf(p.w, "%s %s\n", p.title, outcome(m, err))
+}
+
+func (p *progressLines) close() {}
+
+// progressBar draws one bar over the whole run, and leaves a line for each finished phase above it.
+type progressBar struct {
+	w         io.Writer
+	bar       *progressbar.ProgressBar
+	title     string
+	takes     time.Duration
+	before    time.Duration // share of the run that earlier phases made up
+	remaining time.Duration
+}
+
+func (p *progressBar) PhaseStarted(index, total int, phase workload.Phase, takes, remaining time.Duration) {
+	if p.bar == nil {
+		p.bar = progressbar.NewOptions64(remaining.Milliseconds(),
+			progressbar.OptionSetWriter(p.w), progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish(),
+			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false))
+		p.remaining = remaining
+	}
+	p.before = p.remaining - remaining
+	p.title, p.takes = fmt.Sprintf("%d/%d %s", index, total, phaseTitle(phase)), takes
+	p.draw(0, 0)
+}
+
+func (p *progressBar) PhaseAt(now process.Progress) { p.draw(min(now.Elapsed, p.takes), now.IOPS) }
+
+func (p *progressBar) draw(elapsed time.Duration, rate units.IOPS) {
+	at := p.before + elapsed
+	p.bar.Describe(fmt.Sprintf("%-24s %12s  %s left", p.title, rate, clock(p.remaining-at)))
+	_ = p.bar.Set64(min(at, p.remaining-time.Millisecond).Milliseconds()) // a bar that cannot be drawn is no reason to stop
+}
+
+func (p *progressBar) PhaseEnded(m *result.Measurement, err error) {
+	_ = p.bar.Clear()
+	fmt.Fprintf(p.w, "%-26s %s\n", p.title, outcome(m, err))
+}
+
+func (p *progressBar) close() {
+	if p.bar != nil {
+		_ = p.bar.Clear()
+	}
+}
+
+func outcome(m *result.Measurement, err error) string {
+	switch {
+	case interrupted(err):
+		return "interrupted"
+	case err != nil:
+		return "failed"
+	default:
+		return fmt.Sprintf("%12s %9.1f MiB/s  mean latency %.2f ms", m.Total.IOPS, m.Total.Throughput.MiBps(),
+			float64(m.Total.Latency.Mean)/float64(time.Millisecond))
+	}
+}
+
+// clock prints a duration as 0:45, 12:05 or 1:10:00.
+func clock(d time.Duration) string {
+	s := int(max(0, d).Round(time.Second).Seconds())
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
+}
