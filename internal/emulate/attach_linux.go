@@ -1,0 +1,112 @@
+package emulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"ebscope/internal/units"
+)
+
+// attachment is what a volume consists of on this machine.
+type attachment struct {
+	place *place
+	image *os.File
+	fuse  *fuseMount
+	loop  *loopDevice // nil where the FUSE file is used as it is
+
+	closing  sync.Once
+	closeErr error
+}
+
+// Attach makes a volume usable, on a stopped clock: until Host.Start or Host.BeginPhase, I/O is free. It returns an
+// Unavailable error where the machine has no FUSE, or the user no right to it. The caller closes the device.
+func Attach(ctx context.Context, cfg Config) (_ *Device, err error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	host := cfg.Host
+	if host == nil {
+		host = NewHost(nil, 1)
+	}
+	v, err := host.attach(cfg)
+	if err != nil {
+		return nil, err
+	}
+	d := &Device{volume: v}
+	if err := d.attachment.attach(ctx, cfg, v); err != nil {
+		return nil, errors.Join(fmt.Errorf("attaching volume %s: %w", cfg.Name, err), d.Close(context.WithoutCancel(ctx)))
+	}
+	return d, nil
+}
+
+func (a *attachment) attach(ctx context.Context, cfg Config, v *volume) (err error) {
+	if a.image, err = openImage(cfg.Image, cfg.Volume.Size); err != nil {
+		return err
+	}
+	if a.place, err = newPlace(cfg); err != nil {
+		return err
+	}
+	fs := newFuseSystem(v, int(a.image.Fd()), cfg.Volume.Size)
+	if a.fuse, err = mountFuse(fs, a.place.fuseDir(), a.place.record.Source); err != nil {
+		return err
+	}
+	if !cfg.FileOnly && loopUsable() {
+		if a.loop, err = attachLoop(ctx, a.place.file()); err != nil {
+			return err
+		}
+	}
+	return calibrate(v, a.path())
+}
+
+// loopUsable says whether this process may attach loop devices.
+func loopUsable() bool {
+	return os.Geteuid() == 0 && unix.Access("/dev/loop-control", unix.R_OK|unix.W_OK) == nil
+}
+
+func (a *attachment) path() string {
+	if a.loop != nil {
+		return a.loop.path()
+	}
+	return a.place.file()
+}
+
+// Path returns where the volume is: a block device such as /dev/loop0, or a file.
+func (d *Device) Path() string { return d.attachment.path() }
+
+// Block says whether the volume is a block device, which can be formatted and mounted.
+func (d *Device) Block() bool { return d.attachment.loop != nil }
+
+// openImage opens the file that holds a volume's data, or creates it: sparse, so that it takes up only what is written.
+func openImage(path string, size units.Bytes) (_ *os.File, err error) {
+	image, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			image.Close()
+		}
+	}()
+	if err := unix.Flock(int(image.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, fmt.Errorf("image %s is in use by another volume: %w", path, err)
+	}
+	info, err := image.Stat()
+	if err != nil {
+		return nil, err
+	}
+	switch units.Bytes(info.Size()) {
+	case size:
+	case 0:
+		if err := image.Truncate(int64(size)); err != nil {
+			return nil, fmt.Errorf("making image %s of %v: %w", path, size, err)
+		}
+	default:
+		return nil, fmt.Errorf("image %s holds a volume of %v, not of %v; name another file or delete it", path, units.Bytes(info.Size()), size)
+	}
+	return image, nil
+}

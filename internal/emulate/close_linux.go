@@ -1,0 +1,150 @@
+package emulate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// patience is how long Close and Sweep wait for somebody to let go of a device, where their context sets no deadline.
+const patience = 10 * time.Second
+
+func withPatience(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, ok := ctx.Deadline(); ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, patience)
+}
+
+// Close unmounts and detaches the volume and returns when it is gone. If somebody still uses it at the context's
+// deadline, or after ten seconds, they are cut off: their I/O fails, and a Busy error names them. Closing again
+// returns the first result.
+func (d *Device) Close(ctx context.Context) error {
+	d.attachment.closing.Do(func() {
+		d.volume.release()
+		if err := d.attachment.close(ctx); err != nil {
+			d.attachment.closeErr = fmt.Errorf("detaching volume %s: %w", d.volume.name, err)
+		}
+	})
+	return d.attachment.closeErr
+}
+
+func (a *attachment) close(ctx context.Context) error {
+	ctx, cancel := withPatience(ctx)
+	defer cancel()
+	var errs []error
+	if a.fuse != nil {
+		if err := a.letGo(ctx); err != nil {
+			errs = append(errs, a.cutOff(err))
+		}
+	}
+	if a.image != nil {
+		errs = append(errs, a.image.Close())
+	}
+	if a.place != nil {
+		errs = append(errs, a.place.removeImage(), a.place.remove())
+	}
+	return errors.Join(errs...)
+}
+
+// letGo takes down file system, loop device and FUSE mount, each as soon as nothing uses it.
+func (a *attachment) letGo(ctx context.Context) error {
+	if a.loop != nil {
+		for _, dir := range mountsOf(a.loop.number) {
+			if err := untilFree(ctx, func() error { return unmount(dir) }); err != nil {
+				return err
+			}
+		}
+		if err := a.detachLoop(ctx); err != nil {
+			return err
+		}
+	}
+	if err := untilFree(ctx, func() error { return unmountFuse(a.fuse.dir, false) }); err != nil {
+		return err
+	}
+	return a.serverEnd(ctx)
+}
+
+func (a *attachment) detachLoop(ctx context.Context) error {
+	if err := within(ctx, a.loop.clear); err != nil {
+		return err
+	}
+	return untilFree(ctx, func() error {
+		if a.loop.attached() {
+			return fmt.Errorf("%s is still attached: %w", a.loop.path(), unix.EBUSY)
+		}
+		return nil
+	})
+}
+
+func (a *attachment) serverEnd(ctx context.Context) error {
+	select {
+	case <-a.fuse.served:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("the FUSE server has not ended: %w", ctx.Err())
+	}
+}
+
+// cutOff takes everything away from whoever still uses it. cause is why letting go failed.
+func (a *attachment) cutOff(cause error) error {
+	// What follows waits for no user, so this is time enough.
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	busy := &Busy{Path: a.path(), Holders: a.holders()}
+	var errs []error
+	if a.loop != nil {
+		for _, dir := range mountsOf(a.loop.number) {
+			errs = append(errs, within(ctx, func() error { return detach(dir) }))
+		}
+	}
+	if isMounted(a.fuse.dir, a.place.record.Source) {
+		errs = append(errs, within(ctx, func() error { return unmountFuse(a.fuse.dir, true) }))
+	}
+	if a.loop != nil {
+		// With the FUSE file gone nothing that uses the device can hang; it detaches itself when the last user goes.
+		errs = append(errs, within(ctx, a.loop.clear))
+	}
+	errs = append(errs, a.serverEnd(ctx))
+	if !errors.Is(cause, unix.EBUSY) && !errors.Is(cause, context.DeadlineExceeded) {
+		errs = append([]error{cause}, errs...)
+	}
+	return errors.Join(append([]error{busy}, errs...)...)
+}
+
+func unmount(dir string) error {
+	if err := unix.Unmount(dir, 0); err != nil && err != unix.EINVAL {
+		return fmt.Errorf("unmounting %s: %w", dir, err)
+	}
+	return nil
+}
+
+// untilFree repeats a call for as long as it says that something is in use.
+func untilFree(ctx context.Context, call func() error) error {
+	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+		err := within(ctx, call)
+		if !errors.Is(err, unix.EBUSY) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
+	}
+}
+
+// within runs a call that can hang in the kernel. At the end of ctx it is left alone, to end when it can.
+func within(ctx context.Context, call func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- call() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,39 @@
+//go:build !linux
+
+package emulate
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"time"
+)
+
+type attachment struct{}
+
+func unavailable() error {
+	return &Unavailable{What: "emulating a volume", Err: errors.New("it needs Linux, and this is " + runtime.GOOS)}
+}
+
+// Attach returns an Unavailable error: volumes are emulated on Linux only.
+func Attach(context.Context, Config) (*Device, error) { return nil, unavailable() }
+
+// Path returns nothing here.
+func (d *Device) Path() string { return "" }
+
+// Block returns false here.
+func (d *Device) Block() bool { return false }
+
+// Format returns an Unavailable error here.
+func (d *Device) Format(context.Context, string) error { return unavailable() }
+
+// Mount returns an Unavailable error here.
+func (d *Device) Mount(string, string) (string, error) { return "", unavailable() }
+
+// Close has nothing to do here.
+func (d *Device) Close(context.Context) error { return nil }
+
+// Sweep finds nothing here.
+func Sweep(context.Context) ([]string, error) { return nil, nil }
+
+func waitUntil(time.Time, <-chan struct{}) {}

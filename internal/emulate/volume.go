@@ -1,0 +1,125 @@
+package emulate
+
+import (
+	"time"
+
+	"ebscope/internal/model"
+	"ebscope/internal/units"
+)
+
+// volume decides when each I/O completes. The host's lock guards it.
+type volume struct {
+	name    string
+	host    *Host
+	model   *model.Volume
+	latency sampler
+
+	// overhead is what the kernel and FUSE add to an I/O outside of our sight. It is taken off the service latency, so
+	// that a program sees the profile's latency. Admission times are left alone.
+	overhead time.Duration
+	// probe is the time that every I/O takes while the overhead is being measured.
+	probe time.Duration
+
+	counters Stats
+	released chan struct{} // closed when the volume is detached: nothing waits any longer
+}
+
+// request is one I/O on its way.
+type request struct {
+	write   bool
+	size    units.Bytes
+	due     time.Time // when it is to complete
+	charged bool
+}
+
+// arrive takes in an I/O and says when it is to complete.
+func (v *volume) arrive(write bool, size units.Bytes) request {
+	v.host.mu.Lock()
+	defer v.host.mu.Unlock()
+	// Under the lock, so that the model sees arrivals in order.
+	now := time.Now()
+	r := request{write: write, size: size, due: now}
+	if v.isReleased() {
+		return r
+	}
+	if v.probe > 0 {
+		r.due = now.Add(v.probe)
+		return r
+	}
+	t, running := v.host.clock.arrive(now)
+	if !running {
+		return r
+	}
+	admission := v.model.Admit(t, size)
+	done := max(admission.At, t+max(0, v.latency.draw()-v.overhead))
+	v.host.clock.completes(done)
+	r.due, r.charged = now.Add(done-t), true
+	v.counters.InFlight++
+	v.counters.Limit = admission.Limit
+	return r
+}
+
+// complete waits until the I/O is due, and counts it.
+func (v *volume) complete(r request) {
+	waitUntil(r.due, v.released)
+	if !r.charged {
+		return
+	}
+	v.host.mu.Lock()
+	defer v.host.mu.Unlock()
+	v.counters.InFlight--
+	if r.write {
+		v.counters.Writes++
+		v.counters.WrittenBytes += r.size
+	} else {
+		v.counters.Reads++
+		v.counters.ReadBytes += r.size
+	}
+}
+
+// release lets every waiting and later I/O through and takes the volume off its host.
+func (v *volume) release() {
+	v.host.mu.Lock()
+	defer v.host.mu.Unlock()
+	if !v.isReleased() {
+		close(v.released)
+		delete(v.host.volumes, v.name)
+	}
+}
+
+func (v *volume) isReleased() bool {
+	select {
+	case <-v.released:
+		return true
+	default:
+		return false
+	}
+}
+
+func (v *volume) stats() Stats {
+	v.host.mu.Lock()
+	defer v.host.mu.Unlock()
+	s := v.counters
+	s.Clock = v.host.clock.read(time.Now())
+	// A last I/O may overdraw the bucket; a balance below zero would mean nothing to a reader.
+	s.Credits, s.CreditCapacity = max(0, v.model.Credits(s.Clock)), v.model.CreditCapacity()
+	return s
+}
+
+func (v *volume) setCredits(fraction float64) {
+	v.host.mu.Lock()
+	defer v.host.mu.Unlock()
+	v.model.SetCredits(v.host.clock.read(time.Now()), fraction)
+}
+
+func (v *volume) setProbe(d time.Duration) {
+	v.host.mu.Lock()
+	defer v.host.mu.Unlock()
+	v.probe = d
+}
+
+func (v *volume) setOverhead(d time.Duration) {
+	v.host.mu.Lock()
+	defer v.host.mu.Unlock()
+	v.overhead = d
+}
