@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"ebscope/internal/ebs"
+	"ebscope/internal/emulate"
+	"ebscope/internal/model"
+	"ebscope/internal/units"
+	"ebscope/internal/workload"
+)
+
+type emulateOptions struct {
+	volumeType string
+	size       string
+	iops       float64
+	throughput float64
+	instance   string
+	credits    string
+	compress   float64
+	image      string
+	mount      string
+	mkfs       string
+}
+
+func newEmulateCommand() *cobra.Command {
+	var o emulateOptions
+	cmd := &cobra.Command{
+		Use:   "emulate",
+		Short: "Keep an emulated volume up until interrupted",
+		Long: `Makes a block device that behaves like an EBS volume: rate limits, latency and, for gp2, a burst-credit bucket. Run
+your own database on it and watch it meet the cliff. It needs Linux and /dev/fuse; without root it is a file instead of a
+block device, which cannot be mounted.
+
+Prints the device and, with --mount, the directory; on a terminal also, once a second, what the volume does. Ctrl-C takes it
+down again.`,
+		Example: `  ebscope emulate --type gp2 --size 100GiB --credits 5% --mkfs xfs --mount /mnt/gp2
+  ebscope emulate --type gp3 --size 200GiB --iops 6000 --throughput 250 --instance m5.xlarge`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runEmulate(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.volumeType, "type", "gp2", "volume type: gp2, gp3")
+	f.StringVar(&o.size, "size", "100GiB", "volume size")
+	f.Float64Var(&o.iops, "iops", 0, "provisioned IOPS (gp3; default 3000)")
+	f.Float64Var(&o.throughput, "throughput", 0, "provisioned throughput in MiB/s (gp3; default 125)")
+	f.StringVar(&o.instance, "instance", "", "EC2 instance type whose EBS limits apply too")
+	f.StringVar(&o.credits, "credits", "100%", "share of the burst credits at the start")
+	f.Float64Var(&o.compress, "compress", 1, "divide every time constant by this")
+	f.StringVar(&o.image, "image", "", "file that keeps the data (default: a temporary one, deleted at the end)")
+	f.StringVar(&o.mount, "mount", "", "directory to mount the volume at; needs root")
+	f.StringVar(&o.mkfs, "mkfs", "", "format the volume first: xfs, ext4; this erases what --image holds; needs root")
+	return cmd
+}
+
+func runEmulate(ctx context.Context, o emulateOptions, stdout, stderr io.Writer) error {
+	cfg, err := emulateConfig(o, stderr)
+	if err != nil {
+		return usageError{err}
+	}
+	credits, err := workload.ParsePercent(o.credits)
+	if err != nil {
+		return usage("--credits: %w", err)
+	}
+	if _, err := emulate.Sweep(ctx); err != nil {
+		return fmt.Errorf("remove what an earlier run left behind: %w", err)
+	}
+	if cfg.Image == "" {
+		if cfg.Image, err = temporaryImage(); err != nil {
+			return err
+		}
+		cfg.TemporaryImage = true
+	}
+	device, err := emulate.Attach(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	err = serve(ctx, device, o, credits, stdout, stderr)
+	// The interrupt that ends the volume's life must not end its taking down.
+	return errors.Join(err, device.Close(context.WithoutCancel(ctx)))
+}
+
+func emulateConfig(o emulateOptions, stderr io.Writer) (emulate.Config, error) {
+	size, unitGiven, err := units.ParseSize(o.size, units.GiB)
+	if err != nil {
+		return emulate.Config{}, fmt.Errorf("--size: %w", err)
+	}
+	if !unitGiven {
+		fmt.Fprintf(stderr, "ebscope: --size %s has no unit; read as %v\n", o.size, size)
+	}
+	volume := ebs.Volume{Type: ebs.Type(o.volumeType), Size: size, IOPS: units.IOPS(o.iops),
+		Throughput: units.Throughput(o.throughput) * units.MiBPerSecond}
+	if err := volume.Validate(); err != nil {
+		return emulate.Config{}, err
+	}
+	if !(o.compress >= 1 && o.compress <= 1000) {
+		return emulate.Config{}, fmt.Errorf("--compress %v: use 1 (not compressed) to 1000", o.compress)
+	}
+	if o.mkfs != "" && o.mount == "" {
+		return emulate.Config{}, errors.New("--mkfs needs --mount DIR")
+	}
+	if o.mount != "" && o.mkfs == "" && o.image == "" {
+		return emulate.Config{}, errors.New("--mount of a new volume needs --mkfs xfs (or ext4)")
+	}
+	var limits *ebs.Instance
+	if o.instance != "" {
+		instance, err := ebs.LookupInstance(o.instance)
+		if err != nil {
+			return emulate.Config{}, err
+		}
+		limits = &instance
+	}
+	return emulate.Config{
+		Name: o.volumeType, Volume: volume, Host: emulate.NewHost(limits, o.compress), Compress: o.compress,
+		Image: o.image, Latency: model.DefaultLatency, Seed: 1,
+	}, nil
+}
+
+// temporaryImage makes an empty file for the volume's data.
+func temporaryImage() (string, error) {
+	f, err := os.CreateTemp("", "ebscope-*.img")
+	if err != nil {
+		return "", fmt.Errorf("make a file for the volume's data: %w", err)
+	}
+	return f.Name(), f.Close()
+}
+
+// serve mounts the volume, starts its clock and keeps it up until ctx ends.
+func serve(ctx context.Context, device *emulate.Device, o emulateOptions, credits float64, stdout, stderr io.Writer) error {
+	if o.mkfs != "" {
+		if err := device.Format(ctx, o.mkfs); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintln(stdout, device.Path())
+	if o.mount != "" {
+		dir, err := filepath.Abs(o.mount)
+		if err != nil {
+			return err
+		}
+		if _, err := device.Mount(o.mkfs, dir); err != nil {
+			return err
+		}
+		fmt.Fprintln(stdout, dir)
+	}
+	device.SetCredits(credits)
+	if err := device.Host().Start(); err != nil {
+		return err
+	}
+	if o.compress != 1 {
+		fmt.Fprintf(stderr, "ebscope: compressed %g times: credits and bucket depth are divided by it, rates and latencies stay\n", o.compress)
+	}
+	fmt.Fprintln(stderr, "ebscope: up; Ctrl-C takes it down")
+	watch(ctx, device, stderr)
+	return nil
+}
+
+// watch shows once a second, on a terminal, what the volume does, until ctx ends.
+func watch(ctx context.Context, device *emulate.Device, stderr io.Writer) {
+	_, live := terminal(stderr)
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	before := device.Stats()
+	for {
+		select {
+		case <-ctx.Done():
+			if live {
+				fmt.Fprintln(stderr)
+			}
+			return
+		case <-ticker.C:
+		}
+		now := device.Stats()
+		if live {
+			fmt.Fprintf(stderr, "\r%s\x1b[K", statusLine(before, now))
+		}
+		before = now
+	}
+}
+
+// statusLine is what a volume did between two looks at it.
+func statusLine(before, now emulate.Stats) string {
+	seconds := (now.Clock - before.Clock).Seconds()
+	if seconds <= 0 {
+		return ""
+	}
+	ios := float64(now.Reads + now.Writes - before.Reads - before.Writes)
+	data := now.ReadBytes + now.WrittenBytes - before.ReadBytes - before.WrittenBytes
+	line := fmt.Sprintf("%12s %8.1f MiB/s  queue %3d", units.IOPS(ios/seconds), data.MiB()/seconds, now.InFlight)
+	if now.CreditCapacity > 0 {
+		line += fmt.Sprintf("  burst balance %5.1f %%", 100*float64(now.Credits/now.CreditCapacity))
+	}
+	return line
+}
