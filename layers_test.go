@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,6 +17,7 @@ var layers = map[string]int{
 	"cmd/ebscope":          6,
 	"internal/cli":         5,
 	"internal/bench":       4,
+	"internal/fio":         3,
 	"internal/fio/job":     3,
 	"internal/fio/output":  3,
 	"internal/fio/process": 3,
@@ -31,18 +33,19 @@ var layers = map[string]int{
 	"internal/units":       0,
 }
 
-// sameLayer lists the imports within a layer that are wanted: layer 1 builds up from documented limits to results, and
-// a report draws what an analysis found and a prediction gave.
+// sameLayer lists the imports within a layer that are wanted: layer 1 builds up from documented limits to results, a
+// report draws what an analysis found and a prediction gave, and the parts of fio share its version.
 var sameLayer = map[string][]string{
-	"internal/model":    {"internal/ebs"},
-	"internal/workload": {"internal/ebs"},
-	"internal/result":   {"internal/workload"},
-	"internal/cost":     {},
-	"internal/analyze":  {"internal/simulate"},
-	"internal/report":   {"internal/analyze", "internal/cost"},
+	"internal/model":       {"internal/ebs"},
+	"internal/workload":    {"internal/ebs"},
+	"internal/result":      {"internal/workload"},
+	"internal/analyze":     {"internal/simulate"},
+	"internal/report":      {"internal/analyze", "internal/cost"},
+	"internal/fio/job":     {"internal/fio"},
+	"internal/fio/process": {"internal/fio"},
 }
 
-// tools are programs beside the product; they may import anything below layer 4.
+// isTool says whether a package is a program or a test beside the product, which may import anything.
 func isTool(pkg string) bool {
 	return pkg == "perf" || strings.HasPrefix(pkg, "perf/") || strings.HasPrefix(pkg, "test/") || pkg == "."
 }
@@ -63,7 +66,7 @@ func TestLayers(t *testing.T) {
 				t.Errorf("%s imports %s, which is in no layer", p.name, imported)
 			case below > layer:
 				t.Errorf("%s (layer %d) imports %s (layer %d): imports go downward only", p.name, layer, imported, below)
-			case below == layer && !contains(sameLayer[p.name], imported):
+			case below == layer && !slices.Contains(sameLayer[p.name], imported):
 				t.Errorf("%s imports %s of its own layer: give the edge a reason in sameLayer, or move the code", p.name, imported)
 			}
 		}
@@ -112,13 +115,4 @@ func packages(t *testing.T) []pkg {
 		}
 		all = append(all, p)
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
-			return true
-		}
-	}
-	return false
 }
