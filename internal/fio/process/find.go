@@ -1,0 +1,127 @@
+// Package process finds fio, checks it, runs it and ends it gently.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+
+	"ebscope/internal/fio"
+)
+
+// DefaultEngine is the I/O engine of Linux that keeps a queue.
+const DefaultEngine = "libaio"
+
+// Fio is a fio that this program can use.
+type Fio struct {
+	Path    string
+	Version fio.Version
+}
+
+// NotFoundError says that there is no fio.
+type NotFoundError struct {
+	Path string // what was looked for
+	Hint string // how to install it here
+}
+
+func (e *NotFoundError) Error() string {
+	return fmt.Sprintf("%s was not found; install it: %s", e.Path, e.Hint)
+}
+
+// TooOldError says that a fio is older than what this program understands.
+type TooOldError struct {
+	Path          string
+	Found, Needed fio.Version
+	Hint          string // how to get a newer one here
+}
+
+func (e *TooOldError) Error() string {
+	return fmt.Sprintf("%s is version %v, but version %v or newer is needed; update it: %s", e.Path, e.Found, e.Needed, e.Hint)
+}
+
+// EngineError says that a fio was built without an I/O engine.
+type EngineError struct {
+	Path, Engine string
+	Alternatives []string // engines it has that do the same work
+}
+
+func (e *EngineError) Error() string {
+	if len(e.Alternatives) == 0 {
+		return fmt.Sprintf("%s has no I/O engine %q; install a fio that has it", e.Path, e.Engine)
+	}
+	return fmt.Sprintf("%s has no I/O engine %q; use %s", e.Path, e.Engine, strings.Join(e.Alternatives, " or "))
+}
+
+// Find looks for fio, by path or as a name in PATH, and makes sure that its version is understood and that it has the
+// I/O engine. Its errors are NotFoundError, TooOldError, EngineError, or whatever kept fio from answering.
+func Find(ctx context.Context, path, engine string) (Fio, error) {
+	found, err := exec.LookPath(path)
+	if err != nil {
+		return Fio{}, &NotFoundError{Path: path, Hint: installHint()}
+	}
+	said, err := ask(ctx, found, "--version")
+	if err != nil {
+		return Fio{}, err
+	}
+	version, err := fio.ParseVersion(strings.TrimSpace(said))
+	if err != nil {
+		return Fio{}, fmt.Errorf("%s is not fio: %w", found, err)
+	}
+	if !version.AtLeast(fio.Oldest) {
+		return Fio{}, &TooOldError{Path: found, Found: version, Needed: fio.Oldest, Hint: installHint()}
+	}
+	said, err = ask(ctx, found, "--enghelp")
+	if err != nil {
+		return Fio{}, err
+	}
+	if engines := strings.Fields(said); !slices.Contains(engines, engine) {
+		return Fio{}, &EngineError{Path: found, Engine: engine, Alternatives: alternatives(engines)}
+	}
+	return Fio{Path: found, Version: version}, nil
+}
+
+func ask(ctx context.Context, path, question string) (string, error) {
+	said, err := exec.CommandContext(ctx, path, question).Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return "", fmt.Errorf("%s %s failed (%w): %s", path, question, err, strings.TrimSpace(string(exit.Stderr)))
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w", path, question, err)
+	}
+	return string(said), nil
+}
+
+// alternatives picks the engines that read and write a file or a disk, best first.
+func alternatives(engines []string) (fit []string) {
+	for _, name := range []string{"libaio", "io_uring", "posixaio", "windowsaio"} {
+		if slices.Contains(engines, name) {
+			fit = append(fit, name)
+		}
+	}
+	if slices.Contains(engines, "psync") {
+		fit = append(fit, "psync (for queue depth 1)")
+	}
+	return fit
+}
+
+// installHint is the command that installs fio on this system.
+func installHint() string {
+	for _, manager := range []struct{ name, command string }{
+		{"apt-get", "sudo apt-get install fio"},
+		{"dnf", "sudo dnf install fio"},
+		{"apk", "sudo apk add fio"},
+		{"brew", "brew install fio"},
+	} {
+		if _, err := exec.LookPath(manager.name); err == nil {
+			return manager.command
+		}
+	}
+	if runtime.GOOS == "darwin" {
+		return "brew install fio"
+	}
+	return "see https://github.com/axboe/fio"
+}
