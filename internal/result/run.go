@@ -190,7 +190,7 @@ func WriteFile(path string, content []byte) error {
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
-	defer os.Remove(f.Name()) // fails, as it should, once renamed
+	defer func() { _ = os.Remove(f.Name()) }() // fails, as it should, once renamed
 	_, err = f.Write(content)
 	if err == nil {
 		err = f.Chmod(0o644)

@@ -1,0 +1,185 @@
+// Package report renders the findings about a run for people: as text for a terminal, as Markdown, and as one HTML
+// page that needs nothing else. The renderers are pure: they read no clock and no file, and add no finding of their own.
+package report
+
+import (
+	"ebscope/internal/analyze"
+	"ebscope/internal/cost"
+	"ebscope/internal/ebs"
+	"ebscope/internal/result"
+	"ebscope/internal/workload"
+)
+
+// Report is what is known about a run.
+type Report struct {
+	Run      result.Run
+	Document analyze.Document
+	// Measured and Predicted hold the series to draw, at the index of the phase in Run.Phases; nil where there is none.
+	Measured, Predicted []*result.Measurement
+}
+
+// member is a phase on one volume, with everything that is known about it.
+type member struct {
+	analyze.Phase
+	spec                workload.Phase // zero where the profile does not have it
+	err                 string
+	volume              int // its place in Document.Volumes
+	measured, predicted *result.Measurement
+}
+
+func (m member) done() bool { return m.State == string(result.Done) }
+
+// colours is how many series colours the page has.
+const colours = 6
+
+// colour numbers the series colour of the phase's volume.
+func (m member) colour() int { return m.volume % colours }
+
+// outstanding is the number of I/Os in flight.
+func (m member) outstanding() float64 { return float64(m.QueueDepth * m.Jobs) }
+
+// preparation says that the phase only writes or reads the test file once.
+func (m member) preparation() bool { return m.spec.Name != "" && m.spec.Duration == 0 }
+
+// group is a phase as it was run on every volume, in the order of the volumes.
+type group struct {
+	Name    string
+	Members []member
+}
+
+// groups returns the phases by name: the one that shows the result first, those that only prepare last.
+func (r Report) groups() []group {
+	var first, middle, last []group
+	lead := r.leadName()
+	for _, name := range r.phaseNames() {
+		g := group{Name: name, Members: r.members(name)}
+		switch {
+		case name == lead:
+			first = append(first, g)
+		case g.Members[0].preparation():
+			last = append(last, g)
+		default:
+			middle = append(middle, g)
+		}
+	}
+	return append(append(first, middle...), last...)
+}
+
+func (r Report) phaseNames() []string {
+	var names []string
+	seen := map[string]bool{}
+	for _, p := range r.Document.Phases {
+		if !seen[p.Name] {
+			seen[p.Name] = true
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// leadName names the phase that shows the result: the one with the deepest fall, else the first with figures that is
+// not just preparation.
+func (r Report) leadName() string {
+	name, drop := "", 0.0
+	for _, p := range r.Document.Phases {
+		if p.Cliff != nil && p.Cliff.DropPercent > drop {
+			name, drop = p.Name, p.Cliff.DropPercent
+		}
+	}
+	if name != "" {
+		return name
+	}
+	for _, candidate := range r.phaseNames() {
+		for _, m := range r.members(candidate) {
+			if m.done() && !m.preparation() {
+				return candidate
+			}
+		}
+	}
+	return ""
+}
+
+func (r Report) members(name string) []member {
+	var members []member
+	for v, volume := range r.Document.Volumes {
+		for _, p := range r.Document.Phases {
+			if p.Name == name && p.Volume == volume.Name {
+				members = append(members, r.member(p, v))
+			}
+		}
+	}
+	return members
+}
+
+func (r Report) member(p analyze.Phase, volume int) member {
+	m := member{Phase: p, volume: volume}
+	for i, record := range r.Run.Phases {
+		if record.Name == p.Name && record.Volume == p.Volume {
+			m.err, m.measured, m.predicted = record.Error, at(r.Measured, i), at(r.Predicted, i)
+		}
+	}
+	for _, spec := range r.Run.Profile.Phases {
+		if spec.Name == p.Name && spec.Volume == p.Volume {
+			m.spec = spec
+		}
+	}
+	return m
+}
+
+func at(all []*result.Measurement, i int) *result.Measurement {
+	if i < len(all) {
+		return all[i]
+	}
+	return nil
+}
+
+// compress is how many times the run was compressed, 1 where it was not.
+func (r Report) compress() float64 { return max(1, r.Document.Run.Compress) }
+
+// prices returns the prices of the profile's region, and false where the run names none.
+func (r Report) prices() (ebs.Prices, bool) {
+	p, err := ebs.LookupPrices(r.Run.Profile.Region)
+	return p, err == nil
+}
+
+// options returns the priced configurations, none where the region is not known.
+func (r Report) options() []cost.Option {
+	p, ok := r.prices()
+	if !ok {
+		return nil
+	}
+	return cost.ForProfile(r.Run.Profile, p)
+}
+
+// warning is a doubt and what it is about.
+type warning struct {
+	result.Warning
+	Where []string // phases; empty: the whole run
+}
+
+// warnings returns all doubts about the run, each once.
+func (r Report) warnings() []warning {
+	var all []warning
+	index := map[result.Warning]int{}
+	add := func(w result.Warning, where ...string) {
+		i, ok := index[w]
+		if !ok {
+			i = len(all)
+			index[w] = i
+			all = append(all, warning{Warning: w})
+		}
+		all[i].Where = append(all[i].Where, where...)
+	}
+	for _, w := range r.Document.Warnings {
+		add(w)
+	}
+	for _, p := range r.Document.Phases {
+		for _, w := range p.Warnings {
+			add(w, p.Volume+" "+p.Name)
+		}
+	}
+	for _, e := range r.Run.Events {
+		add(result.Warning{Code: e.Code, Text: e.Text})
+	}
+	return all
+}

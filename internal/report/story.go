@@ -1,0 +1,211 @@
+package report
+
+import (
+	"fmt"
+	"math"
+
+	"ebscope/internal/analyze"
+	"ebscope/internal/cost"
+	"ebscope/internal/ebs"
+	"ebscope/internal/result"
+	"ebscope/internal/units"
+)
+
+// lead returns the phase that shows the result on the volume that shows it, and on one to hold it against: another
+// volume that did not fall. Either is nil where there is none.
+func (r Report) lead() (shown, rival *member) {
+	members := r.members(r.leadName())
+	for i := range members {
+		m := &members[i]
+		switch {
+		case !m.done():
+		case m.Cliff != nil && (shown == nil || m.Cliff.DropPercent > shown.Cliff.DropPercent):
+			shown = m
+		case m.Cliff == nil && rival == nil:
+			rival = m
+		}
+	}
+	return shown, rival
+}
+
+// headline says the result in one sentence.
+func (r Report) headline() string {
+	shown, rival := r.lead()
+	if shown != nil {
+		return r.fall(*shown, rival)
+	}
+	done := 0
+	for _, p := range r.Document.Phases {
+		if p.State != string(result.Done) {
+			continue
+		}
+		done++
+		if p.Verdict == analyze.BurstOnly {
+			return fmt.Sprintf("%s ran on burst credits to the end: this run is too short to see it fall", p.Volume)
+		}
+	}
+	if done == 0 {
+		return fmt.Sprintf("No result: none of the %d phases has finished", len(r.Document.Phases))
+	}
+	for _, p := range r.Document.Phases {
+		if p.Verdict == analyze.Unstable {
+			return fmt.Sprintf("No lasting fall, but %s is unstable on %s", p.Name, p.Volume)
+		}
+	}
+	return "No fall: every volume holds its level to the end"
+}
+
+func (r Report) fall(shown member, rival *member) string {
+	c := *shown.Cliff
+	level := fmt.Sprintf("holds %s IOPS", iops(c.BeforeIOPS))
+	if rival != nil {
+		switch ratio := c.BeforeIOPS / rival.IOPS.Mean; {
+		case math.Abs(ratio-1) <= 0.05:
+			level = "runs level with " + rival.Volume
+		case ratio > 1:
+			level = "is ahead of " + rival.Volume
+		}
+	}
+	return fmt.Sprintf("%s %s for %s, then falls %s%s", shown.Volume, level, span(c.AtSUncompressed), fallWords(c), r.within(shown))
+}
+
+// advice says what to do and what it costs, a sentence or two for each gp2 volume.
+func (r Report) advice() []string {
+	prices, ok := r.prices()
+	if !ok {
+		return nil
+	}
+	var advice []string
+	for _, v := range r.Run.Profile.Volumes {
+		if v.Config.Type != ebs.GP2 {
+			continue
+		}
+		gp3 := cost.Successor(v.Config)
+		before, after := cost.Monthly(v.Config, prices), cost.Monthly(gp3, prices)
+		why := "needs no credits"
+		if v.Config.Performance().Bursts() {
+			why = fmt.Sprintf("holds %v without credits", gp3.IOPS)
+		}
+		text := fmt.Sprintf("Move %s to gp3: %v of it with %v and %v %s and costs %v a month in %s, %s.",
+			v.Name, gp3.Size, gp3.IOPS, gp3.Throughput, why, after, prices.Location, difference(after, before))
+		if base := (ebs.Volume{Type: ebs.GP3, Size: gp3.Size}); base.Provisioned() != gp3 {
+			text += fmt.Sprintf(" That keeps all that %s delivers for ever; where 3,000 IOPS and 125 MiB/s are enough, it costs %v.",
+				v.Name, cost.Monthly(base, prices))
+		}
+		advice = append(advice, text)
+	}
+	return advice
+}
+
+// difference compares two monthly prices: "$2.28 (20 %) less than the $11.40 of gp2".
+func difference(after, before units.USD) string {
+	saving := before - after
+	word := "less"
+	if saving < 0 {
+		word, saving = "more", -saving
+	}
+	if saving < 0.005 {
+		return fmt.Sprintf("as much as gp2 at %v", before)
+	}
+	return fmt.Sprintf("%v (%s) %s than the %v of gp2", saving, percent(float64(saving/before)), word, before)
+}
+
+// reason is a step of the explanation, with its arithmetic.
+type reason struct {
+	Text     string
+	Formulas []string
+}
+
+// reasons explains the result: where the fall comes from, and what it does to latency.
+func (r Report) reasons() []reason {
+	shown, rival := r.lead()
+	if shown == nil || shown.Cliff.Cause != analyze.GP2Credits {
+		return nil
+	}
+	v := r.Document.Volumes[shown.volume]
+	c := *shown.Cliff
+	credits := r.startingCredits(*shown)
+	spent := c.BeforeIOPS * r.operationsPerIO(*shown)
+	if math.Abs(spent/v.BurstIOPS-1) < 0.01 {
+		spent = v.BurstIOPS // the limit that held, without the noise of measuring it
+	}
+	seconds := credits / (spent - v.BaselineIOPS)
+	reasons := []reason{
+		{
+			fmt.Sprintf("A gp2 volume of %s GiB earns %s I/O credits a second and may spend %s a second while it has any. "+
+				"It began this phase with %s and lost the difference every second. Measured: %s. Then only what it earns is left.",
+				units.Thousands(v.SizeGiB), iops(v.BaselineIOPS), iops(v.BurstIOPS), amount(credits), span(c.AtSUncompressed)),
+			[]string{fmt.Sprintf("%s ÷ (%s − %s) = %s s = %s",
+				amount(credits), iops(spent), iops(v.BaselineIOPS), units.Thousands(seconds), span(math.Round(seconds)))},
+		},
+		{
+			fmt.Sprintf("Latency follows from Little's law, mean latency = I/Os in flight ÷ rate. %s were in flight, before the fall and after. "+
+				"The device did not get slower; I/Os wait for credits.", units.Thousands(shown.outstanding())),
+			[]string{"before: " + littlesLaw(*shown, c.BeforeIOPS), "after: " + littlesLaw(*shown, c.AfterIOPS)},
+		},
+	}
+	if v.SecondsToRefill > 0 {
+		reasons[0].Text += fmt.Sprintf(" An empty bucket takes %s of rest to fill.", span(v.SecondsToRefill))
+	}
+	if rival != nil && r.Document.Volumes[rival.volume].Type == string(ebs.GP3) {
+		reasons = append(reasons, reason{Text: fmt.Sprintf("gp3 has no credits: the %s IOPS of %s are provisioned, so they hold for as long as they are asked for.",
+			iops(r.Document.Volumes[rival.volume].BaselineIOPS), rival.Volume)})
+	}
+	return reasons
+}
+
+// startingCredits returns the uncompressed balance at the start of the phase: the known one, else a full bucket.
+func (r Report) startingCredits(m member) float64 {
+	v := r.Document.Volumes[m.volume]
+	if m.Credits != nil && m.Credits.Start != nil {
+		return *m.Credits.Start * r.compress()
+	}
+	return v.SecondsToEmpty * (v.BurstIOPS - v.BaselineIOPS)
+}
+
+func littlesLaw(m member, rate float64) string {
+	return fmt.Sprintf("%s ÷ %s = %s ms", units.Thousands(m.outstanding()), iops(rate), figure(1000*m.outstanding()/rate))
+}
+
+// operationsPerIO is how many operations the volume counts an I/O of the phase as.
+func (r Report) operationsPerIO(m member) float64 {
+	v, ok := r.Run.Profile.Volume(m.Volume)
+	if !ok {
+		return 1
+	}
+	unit := float64(v.Config.Performance().AccountingUnit)
+	return math.Max(1, math.Ceil(float64(m.BlockSize)/unit))
+}
+
+// keyFacts are the few figures that the result comes down to.
+func (r Report) keyFacts() []fact {
+	shown, _ := r.lead()
+	if shown == nil {
+		return nil
+	}
+	c := *shown.Cliff
+	facts := []fact{
+		{"Until the fall", span(c.AtSUncompressed)},
+		{"IOPS of " + shown.Volume, iops(c.BeforeIOPS) + " → " + iops(c.AfterIOPS)},
+		{"Mean latency", figure(1000*shown.outstanding()/c.BeforeIOPS) + " → " + figure(1000*shown.outstanding()/c.AfterIOPS) + " ms"},
+	}
+	p, priced := r.prices()
+	if v, ok := r.Run.Profile.Volume(shown.Volume); ok && priced && v.Config.Type == ebs.GP2 {
+		facts = append(facts, fact{"A month, gp2 → gp3",
+			cost.Monthly(v.Config, p).String() + " → " + cost.Monthly(cost.Successor(v.Config), p).String()})
+	}
+	return facts
+}
+
+var metricWords = map[string]string{"iops": "IOPS", "throughput": "throughput", "latency-mean": "mean latency", "latency-p99": "p99 latency"}
+
+// ratios says how the volumes compare in a phase: "gp2 has 0.77 times the IOPS of gp3".
+func (r Report) ratios(phase string) []string {
+	var ratios []string
+	for _, c := range r.Document.Comparisons {
+		if c.Phase == phase {
+			ratios = append(ratios, fmt.Sprintf("%s of %s: %s× that of %s", capital(word(metricWords, c.Metric)), c.A, decimals(c.Ratio, 2), c.B))
+		}
+	}
+	return ratios
+}

@@ -1,0 +1,164 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"ebscope/internal/analyze"
+	"ebscope/internal/model"
+	"ebscope/internal/result"
+	"ebscope/internal/units"
+)
+
+var limitWords = map[model.Limit]string{
+	model.VolumeBurstIOPS:    "burst IOPS",
+	model.VolumeBaselineIOPS: "baseline IOPS",
+	model.VolumeIOPS:         "provisioned IOPS",
+	model.VolumeThroughput:   "volume throughput",
+	model.InstanceIOPS:       "instance IOPS",
+	model.InstanceThroughput: "instance throughput",
+	model.QueueDepth:         "queue depth",
+}
+
+var verdictWords = map[analyze.Verdict]string{
+	analyze.Sustained:         "sustained",
+	analyze.BurstOnly:         "burst only",
+	analyze.BurstThenBaseline: "burst, then baseline",
+	analyze.Unstable:          "unstable",
+}
+
+var causeWords = map[analyze.Cause]string{
+	analyze.GP2Credits:    "burst credits spent",
+	analyze.HDDCredits:    "throughput credits spent",
+	analyze.InstanceBurst: "instance burst spent",
+	analyze.UnknownCause:  "cause unknown",
+}
+
+var stateWords = map[result.State]string{
+	result.Pending: "not run yet",
+	result.Running: "not finished",
+	result.Failed:  "failed",
+	result.Cut:     "cut off",
+}
+
+var patternWords = map[string]string{
+	"read": "sequential read", "write": "sequential write", "rw": "sequential read and write",
+	"randread": "random read", "randwrite": "random write", "randrw": "random read and write",
+}
+
+var targetWords = map[result.Target]string{
+	result.Emulated:  "Emulated volumes: EBS limits enforced on this machine, real fio. Not measured on AWS.",
+	result.Simulated: "Simulated in virtual time: computed from the model, nothing was measured.",
+	result.Path:      "Measured on directories of this machine.",
+}
+
+// word translates a code, and keeps one that it does not know.
+func word[K ~string](words map[K]string, code K) string {
+	if w, ok := words[code]; ok {
+		return w
+	}
+	return string(code)
+}
+
+// labels are the words that a reader must see before any figure.
+func (r Report) labels() []string {
+	labels := []string{string(r.Document.Run.Target)}
+	if r.compress() != 1 {
+		labels = append(labels, "compressed "+factor(r.compress())+"×")
+	}
+	if !r.Document.Run.Complete {
+		done := 0
+		for _, p := range r.Document.Phases {
+			if p.State == string(result.Done) {
+				done++
+			}
+		}
+		labels = append(labels, fmt.Sprintf("unfinished: %d of %d phases done", done, len(r.Document.Phases)))
+	}
+	return labels
+}
+
+// notice says what the labels mean.
+func (r Report) notice() string {
+	text := targetWords[r.Document.Run.Target]
+	if k := r.compress(); k != 1 {
+		text += fmt.Sprintf(" Compressed %s×: durations, rests, credits and bucket depths are divided by %[1]s; rates and latencies are not. "+
+			"Times below are the volume's own: %s of it took 1 s.", factor(k), span(k))
+	}
+	return strings.TrimSpace(text)
+}
+
+// title says what a phase does: "Random read, 4 KiB, queue depth 32".
+func (m member) title() string {
+	text := fmt.Sprintf("%s, %v, queue depth %d", word(patternWords, m.RW), units.Bytes(m.BlockSize), m.QueueDepth)
+	if m.Jobs > 1 {
+		text += fmt.Sprintf(", %d jobs", m.Jobs)
+	}
+	if m.spec.ReadPercent > 0 {
+		text += fmt.Sprintf(", %d %% reads", m.spec.ReadPercent)
+	}
+	return capital(text)
+}
+
+// sentence is the verdict on the phase, or why there is none.
+func (m member) sentence() string {
+	if m.done() {
+		if m.Summary != "" {
+			return m.Summary
+		}
+		return capital(word(verdictWords, m.Verdict)) + "."
+	}
+	text := capital(word(stateWords, result.State(m.State)))
+	if m.err != "" {
+		return text + ": " + m.err
+	}
+	return text + "."
+}
+
+// limits names what held the phase back: "burst IOPS 74 %, baseline IOPS 26 %".
+func (m member) limits() string {
+	if !m.done() || len(m.LimitedBy) == 0 {
+		return none
+	}
+	parts := make([]string, len(m.LimitedBy))
+	for i, l := range m.LimitedBy {
+		parts[i] = word(limitWords, l.Limit) + " " + percent(l.Share)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// fallWords says how deep a fall is: "to a tenth", or "by 37 %".
+func fallWords(c analyze.Cliff) string {
+	names := map[int]string{2: "half", 3: "a third", 4: "a quarter", 5: "a fifth", 6: "a sixth", 7: "a seventh", 8: "an eighth", 9: "a ninth", 10: "a tenth", 20: "a twentieth"}
+	if c.AfterIOPS > 0 {
+		ratio := c.BeforeIOPS / c.AfterIOPS
+		n := int(math.Round(ratio))
+		if name, ok := names[n]; ok && math.Abs(ratio/float64(n)-1) < 0.04 {
+			return "to " + name
+		}
+	}
+	return "by " + percent(c.DropPercent/100)
+}
+
+// within says how fast the fall was, as far as the series can tell: no finer than its windows, in the volume's time.
+func (r Report) within(m member) string {
+	if m.measured == nil || m.measured.Window <= 0 {
+		return ""
+	}
+	seconds := m.measured.Window.Seconds() * r.compress()
+	if seconds <= 1 {
+		return " within a second"
+	}
+	return " within " + span(math.Ceil(seconds))
+}
+
+func capital(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	if size == 0 {
+		return text
+	}
+	return string(unicode.ToUpper(first)) + text[size:]
+}
