@@ -16,7 +16,7 @@ const Schema = "ebscope.analysis/v1"
 // Times are those of the run as it took place; only a name that ends in _uncompressed is multiplied by the run's compress.
 type Document struct {
 	Schema      string           `json:"schema"`
-	Run         Run              `json:"run"`
+	Run         Identity         `json:"run"`
 	Volumes     []Volume         `json:"volumes"`
 	Phases      []Phase          `json:"phases"`
 	Checks      []Check          `json:"checks"`
@@ -24,8 +24,8 @@ type Document struct {
 	Warnings    []result.Warning `json:"warnings"`
 }
 
-// Run identifies the run.
-type Run struct {
+// Identity says which run was analyzed.
+type Identity struct {
 	ID       string        `json:"id"`
 	Profile  string        `json:"profile"`
 	Target   result.Target `json:"target"`
@@ -93,7 +93,8 @@ type Latency struct {
 	Max  float64  `json:"max"`
 }
 
-// Direction is the share of reads or of writes in a mixed phase.
+// Direction is the share of reads or of writes in a mixed phase. The series counts both together, so Mean, Min and Max
+// of its IOPS are those of the whole phase, multiplied by the direction's share of all I/Os.
 type Direction struct {
 	IOPS            IOPS     `json:"iops"`
 	ThroughputMiBps float64  `json:"throughput_mib_s"`
@@ -176,6 +177,7 @@ type Check struct {
 	Expected float64 `json:"expected"`
 	Measured float64 `json:"measured"`
 	OK       bool    `json:"ok"`
+	Text     string  `json:"text"` // what was compared
 }
 
 // Comparison is the ratio of two volumes in one phase, A over B.

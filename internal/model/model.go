@@ -32,10 +32,10 @@ const (
 // rateDepth is the depth of the rate buckets. Source: measured, docs/model.md.
 const rateDepth = time.Second
 
-// instanceBurst is how long an instance type with burst holds its maximum, from a full bucket. AWS documents "30
+// InstanceBurst is how long an instance type with burst holds its maximum, from a full bucket. AWS documents "30
 // minutes at least once every 24 hours"; that the bucket is (maximum − baseline) × 30 min and refills at the
 // baseline is the usual inference, not documentation.
-const instanceBurst = 30 * time.Minute
+const InstanceBurst = 30 * time.Minute
 
 // Admission is the answer to one I/O.
 type Admission struct {
@@ -128,7 +128,7 @@ type Instance struct{ buckets chain }
 // NewInstance returns an instance with full buckets; compress is as for NewVolume.
 func NewInstance(limits ebs.Instance, compress float64) *Instance {
 	depth := rateDepth.Seconds() / compress
-	burst := instanceBurst.Seconds() / compress
+	burst := InstanceBurst.Seconds() / compress
 	i := &Instance{}
 	add := func(limit Limit, kind int, baseline, maximum float64) {
 		if baseline < maximum {

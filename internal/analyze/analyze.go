@@ -1,0 +1,119 @@
+package analyze
+
+import (
+	"ebscope/internal/ebs"
+	"ebscope/internal/result"
+	"ebscope/internal/simulate"
+	"ebscope/internal/workload"
+)
+
+// Run analyzes a run. measured and predicted have an entry for each phase of the run's profile, in its order; a
+// measurement that is nil, or missing, leaves its phase without figures, and a missing prediction leaves it without
+// expectations. The run must be valid, as result.Load returns it; measured figures may be anything: what cannot be is
+// left out with a warning, and every number of the document is finite.
+func Run(run result.Run, measured []*result.Measurement, predicted []simulate.Phase) Document {
+	a := analysis{
+		run:      run,
+		profile:  run.Profile.Compressed(run.Compress),
+		instance: instanceOf(run.Profile),
+		document: Document{
+			Schema: Schema,
+			Run: Identity{
+				ID: run.ID, Profile: run.Profile.Name, Target: run.Target, Started: run.Started,
+				Compress: run.Compress, Complete: true,
+			},
+			Volumes: []Volume{}, Phases: []Phase{}, Checks: []Check{}, Comparisons: []Comparison{}, Warnings: []result.Warning{},
+		},
+	}
+	for _, v := range run.Profile.Volumes {
+		a.document.Volumes = append(a.document.Volumes, describe(v))
+	}
+	for i, record := range run.Phases {
+		var m *result.Measurement
+		if i < len(measured) && record.State == result.Done {
+			m = measured[i]
+		}
+		var expected *simulate.Phase
+		if i < len(predicted) {
+			expected = &predicted[i]
+		}
+		a.phase(i, m, expected)
+		a.document.Run.Complete = a.document.Run.Complete && record.State == result.Done
+	}
+	a.compare()
+	a.document.Warnings = append(a.document.Warnings, runWarnings(run, a.instance)...)
+	return a.document
+}
+
+// analysis is the document as far as it is made, and what it is made from.
+type analysis struct {
+	run      result.Run
+	profile  workload.Profile // compressed
+	instance *ebs.Instance    // nil where the profile names none
+	document Document
+}
+
+func instanceOf(p workload.Profile) *ebs.Instance {
+	if p.Instance == "" {
+		return nil
+	}
+	instance, err := ebs.LookupInstance(p.Instance)
+	if err != nil {
+		return nil // a valid profile names one of the catalog
+	}
+	return &instance
+}
+
+func describe(v workload.Volume) Volume {
+	perf := v.Config.Performance()
+	d := Volume{
+		Name: v.Name, Type: string(v.Config.Type), SizeGiB: v.Config.Size.GiB(),
+		BaselineIOPS: float64(perf.Baseline), BurstIOPS: float64(perf.Burst),
+		ThroughputMiBps: perf.Throughput.MiBps(), Configuration: v.Config.String(),
+	}
+	if perf.Bursts() {
+		d.SecondsToEmpty = float64(perf.Credits) / float64(perf.Burst-perf.Baseline)
+		d.SecondsToRefill = float64(perf.Credits) / float64(perf.Baseline)
+	}
+	return d
+}
+
+// compare adds the ratio of each volume to a reference in the phases that both have: the first gp3 volume, or else the
+// first of all.
+func (a *analysis) compare() {
+	volumes := a.run.Profile.Volumes
+	reference := volumes[0].Name
+	for _, v := range volumes {
+		if v.Config.Type == ebs.GP3 {
+			reference = v.Name
+			break
+		}
+	}
+	base := map[string]Phase{}
+	for _, p := range a.document.Phases {
+		if p.Volume == reference {
+			base[p.Name] = p
+		}
+	}
+	for _, p := range a.document.Phases {
+		b, ok := base[p.Name]
+		if !ok || p.Volume == reference {
+			continue
+		}
+		add := func(metric string, x, y float64) {
+			if x > 0 && y > 0 {
+				a.document.Comparisons = append(a.document.Comparisons,
+					Comparison{Phase: p.Name, Metric: metric, A: p.Volume, B: reference, Ratio: x / y})
+			}
+		}
+		add("iops", p.IOPS.Mean, b.IOPS.Mean)
+		add("throughput", p.ThroughputMiBps, b.ThroughputMiBps)
+		if p.Latency == nil || b.Latency == nil {
+			continue
+		}
+		add("latency-mean", p.Latency.Mean, b.Latency.Mean)
+		if p.Latency.P99 != nil && b.Latency.P99 != nil {
+			add("latency-p99", *p.Latency.P99, *b.Latency.P99)
+		}
+	}
+}

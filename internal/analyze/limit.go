@@ -1,0 +1,106 @@
+package analyze
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"ebscope/internal/ebs"
+	"ebscope/internal/model"
+	"ebscope/internal/workload"
+)
+
+// ceiling is the highest rate that a limit allows a phase.
+type ceiling struct {
+	limit model.Limit
+	iops  float64 // I/Os of the phase's size a second
+	// lasting ones hold for ever, the others as long as credits last. Where a limit does not burst it is both.
+	lasting, bursting bool
+}
+
+// near is how far a level may lie from a ceiling that holds it, as a share.
+const near = 0.05
+
+// ceilings of a phase, in the order in which the model asks them.
+func ceilings(v workload.Volume, p workload.Phase, instance *ebs.Instance) []ceiling {
+	perf := v.Config.Performance()
+	operations := operationsPerIO(perf, p)
+	size := float64(p.BlockSize)
+	var all []ceiling
+	if perf.Bursts() {
+		all = append(all,
+			ceiling{model.VolumeBurstIOPS, float64(perf.Burst) / operations, false, true},
+			ceiling{model.VolumeBaselineIOPS, float64(perf.Baseline) / operations, true, false})
+	} else {
+		all = append(all, ceiling{model.VolumeIOPS, float64(perf.Baseline) / operations, true, true})
+	}
+	all = append(all, ceiling{model.VolumeThroughput, float64(perf.Throughput) / size, true, true})
+	if instance == nil {
+		return all
+	}
+	add := func(limit model.Limit, baseline, maximum float64) {
+		if baseline < maximum {
+			all = append(all, ceiling{limit, baseline, true, false}, ceiling{limit, maximum, false, true})
+		} else {
+			all = append(all, ceiling{limit, maximum, true, true})
+		}
+	}
+	add(model.InstanceIOPS, float64(instance.BaselineIOPS)/operations, float64(instance.MaximumIOPS)/operations)
+	add(model.InstanceThroughput, float64(instance.BaselineThroughput)/size, float64(instance.MaximumThroughput)/size)
+	return all
+}
+
+// operationsPerIO is how many operations an I/O of the phase counts as.
+func operationsPerIO(perf ebs.Performance, p workload.Phase) float64 {
+	return model.NewVolume(perf, 1, nil).Cost(p.BlockSize)
+}
+
+// holding returns the ceiling that holds a level. Where none is near, latency and queue depth alone set the rate.
+func holding(iops float64, all []ceiling) ceiling {
+	found, least := ceiling{limit: model.QueueDepth}, near
+	for _, c := range all {
+		if off := math.Abs(iops/c.iops - 1); off < least {
+			found, least = c, off
+		}
+	}
+	return found
+}
+
+// highest is the rate that the volume and the instance allow at best: the lowest of the ceilings with full credits.
+func highest(all []ceiling) float64 {
+	most := math.Inf(1)
+	for _, c := range all {
+		if c.bursting {
+			most = min(most, c.iops)
+		}
+	}
+	return most
+}
+
+// sustainable is the rate that they allow for ever: the lowest of the lasting ceilings.
+func sustainable(all []ceiling) ceiling {
+	least := ceiling{iops: math.Inf(1)}
+	for _, c := range all {
+		if c.lasting && c.iops < least.iops {
+			least = c
+		}
+	}
+	return least
+}
+
+// limitedBy shares the time of a phase out to the limits that held, the largest share first.
+func limitedBy(c course, all []ceiling) []LimitShare {
+	held := map[model.Limit]float64{}
+	for i, l := range c.levels {
+		held[holding(l.mean, all).limit] += c.span(i).Seconds()
+	}
+	whole := (c.end() - c.start()).Seconds()
+	shares := make([]LimitShare, 0, len(held))
+	for limit, s := range held {
+		shares = append(shares, LimitShare{limit, s / whole})
+	}
+	slices.SortFunc(shares, func(a, b LimitShare) int {
+		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Limit, b.Limit))
+	})
+	return shares
+}

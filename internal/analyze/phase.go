@@ -1,0 +1,223 @@
+package analyze
+
+import (
+	"math"
+	"time"
+
+	"ebscope/internal/ebs"
+	"ebscope/internal/result"
+	"ebscope/internal/simulate"
+	"ebscope/internal/units"
+	"ebscope/internal/workload"
+)
+
+// subject is what is known about a phase without its result.
+type subject struct {
+	phase      workload.Phase // compressed
+	perf       ebs.Performance
+	instance   *ebs.Instance
+	operations float64 // that an I/O counts as
+	ceilings   []ceiling
+	compress   float64
+	creditsEnd *float64 // compressed; nil where not known
+}
+
+func (a *analysis) subject(i int) subject {
+	p := a.profile.Phases[i]
+	v, _ := a.profile.Volume(p.Volume)
+	perf := v.Config.Performance()
+	s := subject{
+		phase: p, perf: perf, instance: a.instance, operations: operationsPerIO(perf, p),
+		ceilings: ceilings(v, p, a.instance), compress: a.run.Compress,
+	}
+	if c := a.run.Phases[i].Credits; c != nil && perf.Bursts() {
+		s.creditsEnd = known(max(0, float64(c.End)))
+	}
+	return s
+}
+
+// phase analyzes the phase of the given index and adds it, with its checks, to the document.
+func (a *analysis) phase(i int, m *result.Measurement, predicted *simulate.Phase) {
+	s, record := a.subject(i), a.run.Phases[i]
+	p := Phase{
+		Name: s.phase.Name, Volume: s.phase.Volume, State: string(record.State),
+		RW: string(s.phase.Pattern), BlockSize: int64(s.phase.BlockSize), QueueDepth: s.phase.QueueDepth, Jobs: s.phase.Jobs,
+		DurationS: s.phase.Duration.Seconds(),
+		Segments:  []Segment{}, LimitedBy: []LimitShare{}, Warnings: []result.Warning{},
+	}
+	if s.perf.Bursts() {
+		p.Credits = &Credits{Capacity: float64(s.perf.Credits) / s.compress, End: s.creditsEnd}
+		if record.Credits != nil {
+			p.Credits.Start = known(max(0, float64(record.Credits.Start)))
+		}
+	}
+	if predicted != nil {
+		p.Expected = s.expect(*predicted)
+	}
+	if m == nil {
+		if record.Error != "" {
+			p.Warnings = append(p.Warnings, result.Warning{Code: "failed", Text: record.Error})
+		}
+		a.document.Phases = append(a.document.Phases, p)
+		return
+	}
+	s.measure(&p, *m)
+	a.document.Phases = append(a.document.Phases, p)
+	a.document.Checks = append(a.document.Checks, s.checks(p, *m)...)
+}
+
+// measure fills in what a measurement says.
+func (s subject) measure(p *Phase, m result.Measurement) {
+	samples, dropped := clean(m.IOPS, m.Window)
+	total := summary(m.Total)
+	p.ThroughputMiBps = total.throughput.MiBps()
+	p.Latency = latency(m.Total.Latency)
+	c, ok := courseOf(samples, total)
+	if ok {
+		s.find(p, c)
+	}
+	p.IOPS.FioMean = total.iops
+	p.Read, p.Write = direction(m.Read, p.IOPS, total), direction(m.Write, p.IOPS, total)
+	p.Warnings = append(p.Warnings, m.Warnings...)
+	p.Warnings = append(p.Warnings, s.warnings(*p, c, len(samples), dropped)...)
+}
+
+// find fills in what the series says.
+func (s subject) find(p *Phase, c course) {
+	plain := statisticsOf(c.rest)
+	if len(c.rest) == 0 {
+		plain = statisticsOf([]sample{c.first})
+	} else {
+		for _, l := range c.levels {
+			p.Segments = append(p.Segments, Segment{l.from.Seconds(), l.to.Seconds(), l.mean, l.min, l.max})
+		}
+	}
+	p.IOPS = IOPS{Mean: plain.mean, Min: plain.min, Max: plain.max}
+	p.LimitedBy = limitedBy(c, s.ceilings)
+	f, fell := findFall(c, s.ceilings)
+	if !fell {
+		p.Verdict, p.Summary = s.judge(c, nil)
+		return
+	}
+	p.Cliff = s.cliff(f)
+	if f.cause == GP2Credits {
+		p.Credits.InferredStart = known(inferredCredits(c, f, s.operations, float64(s.perf.Baseline)))
+	}
+	p.Verdict, p.Summary = s.judge(c, &f)
+}
+
+func (s subject) cliff(f fall) *Cliff {
+	return &Cliff{
+		AtS: f.at.Seconds(), AtSUncompressed: f.at.Seconds() * s.compress,
+		BeforeIOPS: f.before.mean, AfterIOPS: f.after.mean, DropPercent: 100 * f.drop(), Cause: f.cause,
+	}
+}
+
+// expect reads a prediction with the same methods as a measurement, so that what they do to a figure cancels out.
+func (s subject) expect(predicted simulate.Phase) *Expected {
+	var p Phase
+	p.Credits = &Credits{}
+	s.measure(&p, predicted.Measurement)
+	e := &Expected{IOPSMean: p.IOPS.Mean, IOPSFioMean: p.IOPS.FioMean, ThroughputMiBps: p.ThroughputMiBps}
+	if l := p.Latency; l != nil {
+		value := func(percentile *float64) float64 {
+			if percentile == nil {
+				return 0
+			}
+			return *percentile
+		}
+		e.LatencyMeanMS, e.LatencyP50MS, e.LatencyP95MS, e.LatencyP99MS = l.Mean, value(l.P50), value(l.P95), value(l.P99)
+	}
+	if p.Cliff != nil {
+		at := p.Cliff.AtS
+		if p.Cliff.Cause == GP2Credits && predicted.Dry != nil {
+			at = predicted.Dry.Seconds() // exactly
+		}
+		e.CliffAtS = &at
+	}
+	return e
+}
+
+// courseOf analyzes the series or, where there is none, takes the whole phase for one sample. It returns false where
+// there is nothing at all.
+func courseOf(samples []sample, total totals) (course, bool) {
+	if len(samples) == 0 && total.runtime > 0 {
+		samples = []sample{{0, total.runtime, total.iops}}
+	}
+	if len(samples) == 0 {
+		return course{}, false
+	}
+	c := newCourse(samples)
+	if len(c.rest) == 0 {
+		c.levels = []level{{c.first.from, c.first.to, statisticsOf(samples), samples}}
+	}
+	return c, true
+}
+
+// totals is a summary in which every number is one.
+type totals struct {
+	ios        int64
+	iops       float64
+	throughput units.Throughput
+	runtime    time.Duration
+}
+
+func summary(d result.Direction) totals {
+	return totals{
+		ios: max(0, d.IOs), iops: possible(float64(d.IOPS)),
+		throughput: units.Throughput(possible(float64(d.Throughput))), runtime: max(0, d.Runtime),
+	}
+}
+
+// direction describes the reads or the writes of a mixed phase.
+func direction(d *result.Direction, whole IOPS, total totals) *Direction {
+	if d == nil {
+		return nil
+	}
+	part := summary(*d)
+	share := 0.0
+	if total.ios > 0 {
+		share = min(1, float64(part.ios)/float64(total.ios))
+	}
+	return &Direction{
+		IOPS:            IOPS{Mean: whole.Mean * share, FioMean: part.iops, Min: whole.Min * share, Max: whole.Max * share},
+		ThroughputMiBps: part.throughput.MiBps(),
+		Latency:         latency(d.Latency),
+	}
+}
+
+// latency is nil where none was measured.
+func latency(l result.Latency) *Latency {
+	if l.Samples <= 0 && l.Mean <= 0 {
+		return nil
+	}
+	percentile := func(percent float64) *float64 {
+		if d, ok := l.Percentile(percent); ok {
+			return known(milliseconds(d))
+		}
+		return nil
+	}
+	return &Latency{
+		Kind: l.Kind, Mean: milliseconds(l.Mean), Max: milliseconds(l.Max),
+		P50: percentile(50), P95: percentile(95), P99: percentile(99),
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
+
+// possible returns a rate or an amount, and zero for what cannot be one.
+func possible(x float64) float64 {
+	if p := known(x); p != nil {
+		return *p
+	}
+	return 0
+}
+
+// known returns an amount, and nil for what cannot be one.
+func known(x float64) *float64 {
+	const absurd = 1e18
+	if math.IsNaN(x) || x < 0 || x > absurd {
+		return nil
+	}
+	return &x
+}

@@ -1,0 +1,184 @@
+package analyze
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"ebscope/internal/model"
+	"ebscope/internal/units"
+)
+
+const (
+	// apart is how far from the phase's main level time counts as spent off it.
+	apart = leastUnexplained
+	// restless is the share of time off the main level from which a phase is unstable.
+	restless = 0.05
+	// scatter is the coefficient of variation around its levels from which a phase is unstable.
+	scatter = 0.25
+	// grouped is the least length of what scatter is taken from, in seconds: over less, it is the scheduling of the
+	// machine that runs the benchmark that shows, not the volume.
+	grouped = 0.2
+)
+
+// judge gives the verdict on a phase and says it in a sentence.
+func (s subject) judge(c course, f *fall) (Verdict, string) {
+	switch {
+	case f != nil && f.cause != UnknownCause:
+		return BurstThenBaseline, s.fell(*f)
+	case f != nil:
+		return Unstable, fmt.Sprintf("%s for %s, then %s: no limit that is known explains the fall.",
+			s.rate(f.before.mean), s.time(f.at.Seconds()), s.rate(f.after.mean))
+	case offLevel(c) > restless:
+		return Unstable, s.wandered(c)
+	case scatterOf(c) > scatter:
+		return Unstable, fmt.Sprintf("%s on average, but samples lie between %s and %s.",
+			s.rate(statisticsOf(c.rest).mean), s.number(statisticsOf(c.rest).min), s.rate(statisticsOf(c.rest).max))
+	}
+	return s.judgeSteady(mainLevel(c))
+}
+
+// judgeSteady gives the verdict on a phase that holds one level.
+func (s subject) judgeSteady(level float64) (Verdict, string) {
+	if text := s.borrowed(level); text != "" {
+		return BurstOnly, text
+	}
+	h := holding(level, s.ceilings)
+	if h.limit == model.QueueDepth {
+		return Sustained, fmt.Sprintf("%s throughout: no limit was reached, queue depth %d and latency set the rate.",
+			s.rate(level), s.phase.Outstanding())
+	}
+	return Sustained, fmt.Sprintf("%s throughout, held by the %s.", s.rate(level), limitWords[h.limit])
+}
+
+func (s subject) fell(f fall) string {
+	why := "the burst credits were spent"
+	if f.cause == InstanceBurst {
+		why = "the instance's burst was spent"
+	}
+	return fmt.Sprintf("%s for %s, then %s: %s.", s.rate(f.before.mean), s.time(f.at.Seconds()), s.rate(f.after.mean), why)
+}
+
+func (s subject) wandered(c course) string {
+	low, high := math.Inf(1), 0.0
+	for _, l := range c.levels {
+		low, high = min(low, l.mean), max(high, l.mean)
+	}
+	return fmt.Sprintf("Between %s and %s: the level changed %s, which no limit that is known explains.",
+		s.number(low), s.rate(high), times(len(c.edges)))
+}
+
+// borrowed says that a level is above what can be held for ever, and for how long it can be; "" where it is not.
+func (s subject) borrowed(level float64) string {
+	lasting := sustainable(s.ceilings)
+	switch {
+	case level <= lasting.iops*(1+near):
+		return ""
+	case lasting.limit == model.VolumeBaselineIOPS:
+		spent := level*s.operations - float64(s.perf.Baseline) // credits a second
+		full := float64(s.perf.Credits) / spent
+		text := fmt.Sprintf("%s on burst credits to the end: at this rate a full bucket lasts %s, then %s remain",
+			s.rate(level), duration(full), s.rate(lasting.iops))
+		if s.creditsEnd != nil {
+			text += fmt.Sprintf("; what was left lasts %s", duration(*s.creditsEnd*s.compress/spent))
+		}
+		return text + "."
+	case s.instance != nil && !lasting.bursting && (lasting.limit == model.InstanceIOPS || lasting.limit == model.InstanceThroughput):
+		full := s.instanceBurst(lasting.limit) / (level/lasting.iops - 1)
+		return fmt.Sprintf("%s on the burst of the %s instance to the end: at this rate it lasts %s from full, then %s remain.",
+			s.rate(level), s.instance.Type, duration(full), s.rate(lasting.iops))
+	default:
+		return "" // above what any limit allows: a warning says so
+	}
+}
+
+// instanceBurst is the capacity of an instance's burst bucket in seconds of its baseline.
+func (s subject) instanceBurst(limit model.Limit) float64 {
+	ratio := float64(s.instance.MaximumIOPS / s.instance.BaselineIOPS)
+	if limit == model.InstanceThroughput {
+		ratio = float64(s.instance.MaximumThroughput / s.instance.BaselineThroughput)
+	}
+	return (ratio - 1) * model.InstanceBurst.Seconds()
+}
+
+// mainLevel is the level at half of the time, in order of height.
+func mainLevel(c course) float64 {
+	order := make([]int, len(c.levels))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(c.levels[i].mean, c.levels[j].mean) })
+	left := (c.end() - c.start()) / 2
+	for _, i := range order {
+		if left -= c.span(i); left <= 0 {
+			return c.levels[i].mean
+		}
+	}
+	return c.levels[order[len(order)-1]].mean
+}
+
+// offLevel is the share of time that a phase spent off its main level.
+func offLevel(c course) float64 {
+	if len(c.levels) == 0 {
+		return 0
+	}
+	main := mainLevel(c)
+	var off float64
+	for i, l := range c.levels {
+		if math.Abs(l.mean-main) > apart*main {
+			off += c.span(i).Seconds()
+		}
+	}
+	return off / (c.end() - c.start()).Seconds()
+}
+
+// scatterOf is the coefficient of variation of the samples around their levels, less what counting whole I/Os makes.
+func scatterOf(c course) float64 {
+	var variance, groups float64
+	for _, l := range c.levels {
+		var part []sample
+		for i, s := range l.samples {
+			part = append(part, s)
+			if length := seconds(part); length >= grouped || i == len(l.samples)-1 {
+				whole := 1 / length / max(l.mean, 1/length)
+				off := (served(part)/length - l.mean) / max(l.mean, 1/length)
+				variance += max(0, off*off-whole*whole)
+				groups++
+				part = part[:0]
+			}
+		}
+	}
+	return math.Sqrt(variance / max(1, groups))
+}
+
+var limitWords = map[model.Limit]string{
+	model.VolumeBurstIOPS:    "volume's burst IOPS",
+	model.VolumeBaselineIOPS: "volume's baseline IOPS",
+	model.VolumeIOPS:         "volume's provisioned IOPS",
+	model.VolumeThroughput:   "volume's throughput",
+	model.InstanceIOPS:       "instance's IOPS",
+	model.InstanceThroughput: "instance's throughput",
+}
+
+// largeBlock is the I/O size from which people speak of throughput.
+const largeBlock = 128 * units.KiB
+
+// number prints a rate without its unit; see rate.
+func (s subject) number(iops float64) string {
+	if s.phase.BlockSize >= largeBlock {
+		return amount(iops * s.phase.BlockSize.MiB())
+	}
+	return amount(iops)
+}
+
+// rate prints a rate as IOPS, or as MiB/s where the blocks are large.
+func (s subject) rate(iops float64) string {
+	if s.phase.BlockSize >= largeBlock {
+		return s.number(iops) + " MiB/s"
+	}
+	return s.number(iops) + " IOPS"
+}
+
+// time prints a length of time of the run as the volume's own: uncompressed.
+func (s subject) time(seconds float64) string { return duration(seconds * s.compress) }

@@ -1,0 +1,122 @@
+package analyze
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"ebscope/internal/ebs"
+	"ebscope/internal/result"
+)
+
+const (
+	// fewSamples is the number below which a change of level can hide.
+	fewSamples = 10
+	// differs is how far a figure may lie from the model's before a warning says so, as a share.
+	differs = 0.05
+	// room is how many times the volume's IOPS the instance's baseline should be. The rest is for the root volume, and
+	// for the second in which a full rate bucket doubles the rate: with less, the instance shows in a volume's figures.
+	room = 1.5
+)
+
+// runWarnings are those that concern the run as a whole.
+func runWarnings(run result.Run, instance *ebs.Instance) []result.Warning {
+	var all []result.Warning
+	warn := func(code, format string, args ...any) {
+		all = append(all, result.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
+	}
+	switch run.Target {
+	case result.Emulated:
+		warn("emulated", "The volumes were emulated on this machine: real I/O, limits enforced by the model. Nothing was measured on AWS.")
+	case result.Simulated:
+		warn("simulated", "No I/O was run: the model predicted every figure.")
+	}
+	if run.Compress != 1 {
+		k := strconv.FormatFloat(run.Compress, 'f', -1, 64)
+		warn("compressed", "Every time was divided by %s: durations, rests, the test file, credits and the depth of the rate buckets. Rates and latencies were not.", k)
+	}
+	undone := 0
+	for _, p := range run.Phases {
+		if p.State != result.Done {
+			undone++
+		}
+	}
+	if undone > 0 {
+		warn("incomplete", "%d of %d phases did not run to their end.", undone, len(run.Phases))
+	}
+	if instance == nil {
+		return all
+	}
+	for _, v := range run.Profile.Volumes {
+		perf := v.Config.Performance()
+		if instance.BaselineIOPS < room*perf.Burst {
+			warn("instance-too-close", "The baseline of %s, %v, is less than %v times the %v of volume %s: the instance may show where the volume is meant.",
+				instance.Type, instance.BaselineIOPS, room, perf.Burst, v.Name)
+		}
+		if instance.BaselineThroughput < perf.Throughput {
+			warn("instance-too-close", "The baseline of %s, %.0f MiB/s, is less than the %v of volume %s: the instance holds it once its burst is spent.",
+				instance.Type, instance.BaselineThroughput.MiBps(), perf.Throughput, v.Name)
+		}
+	}
+	return all
+}
+
+// warnings are the doubts about a phase that was measured.
+func (s subject) warnings(p Phase, c course, samples, dropped int) []result.Warning {
+	var all []result.Warning
+	warn := func(code, format string, args ...any) {
+		all = append(all, result.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
+	}
+	if dropped > 0 {
+		warn("bad-samples", "%d samples are not possible (not a number, negative or out of order) and are left out.", dropped)
+	}
+	switch {
+	case samples == 0:
+		warn("no-series", "There is no IOPS series: levels and a fall cannot be seen, and mean, minimum and maximum are the summary's.")
+	case len(c.rest) < fewSamples:
+		warn("few-samples", "The phase has %d samples only: a change of level may go unseen.", samples)
+	}
+	if len(c.rest) > 0 {
+		warn("first-sample-excluded", "The first sample, %s over %s, is left out of mean, minimum and maximum: it holds the one-off burst of a full rate bucket.",
+			s.rate(c.first.iops), duration(c.first.length()))
+	}
+	if most := highest(s.ceilings) * (1 + near); highestLevel(c) > most {
+		warn("above-limit", "%s is more than volume and instance allow: a cache, or blocks that were never written, served the I/O.", s.rate(highestLevel(c)))
+	}
+	if p.Verdict == BurstOnly {
+		warn("burst-only", "The burst was not spent: the phase is too short to show what the volume holds for ever.")
+	}
+	if off := offLevel(c); (p.Verdict == Sustained || p.Verdict == BurstOnly) && off > 0 {
+		warn("unsteady", "IOPS left their level for %.1f %% of the time.", 100*off)
+	}
+	if e := p.Expected; e != nil {
+		if off := apartBy(p.IOPS.FioMean, e.IOPSFioMean); off > differs {
+			warn("differs-from-model", "%s were measured, the model expects %s: %.0f %% apart.", s.rate(p.IOPS.FioMean), s.rate(e.IOPSFioMean), 100*off)
+		}
+		switch {
+		case p.Cliff != nil && e.CliffAtS == nil:
+			warn("differs-from-model", "A fall was measured at %s, the model expects none.", s.time(p.Cliff.AtS))
+		case p.Cliff == nil && e.CliffAtS != nil:
+			warn("differs-from-model", "No fall was measured, the model expects one at %s.", s.time(*e.CliffAtS))
+		case p.Cliff != nil && apartBy(p.Cliff.AtS, *e.CliffAtS) > differs:
+			warn("differs-from-model", "The fall was measured at %s, the model expects it at %s.", s.time(p.Cliff.AtS), s.time(*e.CliffAtS))
+		}
+	}
+	return all
+}
+
+func highestLevel(c course) float64 {
+	var most float64
+	for _, l := range c.levels {
+		most = max(most, l.mean)
+	}
+	return most
+}
+
+// apartBy is the difference of two figures as a share of the expected one; zero where nothing is expected.
+func apartBy(measured, expected float64) float64 {
+	if expected == 0 {
+		return 0
+	}
+	return math.Abs(measured/expected - 1)
+}
