@@ -93,6 +93,9 @@ func (r *running) phases(ctx context.Context, filenames map[string]string) error
 		if r.run.Phases[i].State == result.Done {
 			continue
 		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		phase := profile.Phases[i]
 		r.Progress.PhaseStarted(i+1, len(profile.Phases), phase, Takes(profile, phase), r.remaining(profile, i))
 		m, err := r.phase(ctx, i, profile, filenames[phase.Volume])
@@ -114,10 +117,18 @@ func (r *running) phase(ctx context.Context, i int, profile workload.Profile, fi
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	text := job.File(job.Job{
+	if !phase.Layout() {
+		if err := job.CheckFile(filename, profile.FileSize); err != nil {
+			return nil, err
+		}
+	}
+	text, err := job.File(job.Job{
 		Phase: phase, Filename: filename, Size: profile.FileSize, Engine: r.run.Environment.Engine,
 		Window: workload.Window(r.run.Compress), Version: r.Fio.Version,
 	})
+	if err != nil {
+		return nil, err
+	}
 	if err := os.WriteFile(filepath.Join(dir, result.JobFile), text, 0o644); err != nil {
 		return nil, err
 	}
@@ -133,7 +144,7 @@ func (r *running) phase(ctx context.Context, i int, profile workload.Profile, fi
 		return nil, err
 	}
 
-	err = r.Fio.Run(ctx, dir, process.Options{Takes: Takes(profile, phase), Progress: r.Progress.PhaseAt})
+	err = r.Fio.Run(ctx, dir, process.Options{Grace: grace(profile, phase), Progress: r.Progress.PhaseAt})
 	ended := r.Now().UTC()
 	record.Ended = &ended
 	end, state, endErr := r.target.end(phase.Volume)
@@ -143,8 +154,8 @@ func (r *running) phase(ctx context.Context, i int, profile workload.Profile, fi
 		m, err = measured(dir)
 	}
 	switch {
-	case ctx.Err() != nil:
-		record.State, err = result.Cut, ctx.Err()
+	case ctx.Err() != nil && err != nil:
+		record.State = result.Cut
 		r.event("interrupted", fmt.Sprintf("phase %d, %s on %s, was interrupted", i+1, phase.Name, phase.Volume))
 	case err != nil:
 		record.State, record.Error = result.Failed, err.Error()
@@ -202,10 +213,21 @@ func Takes(profile workload.Profile, phase workload.Phase) time.Duration {
 	if phase.Duration > 0 {
 		return phase.Duration
 	}
+	return atBaseline(profile, phase, profile.FileSize)
+}
+
+// grace is how long fio may take to end: what is in flight takes its time at the slowest rate of the volume.
+func grace(profile workload.Profile, phase workload.Phase) time.Duration {
+	const forItself = 10 * time.Second // to write its results on a busy machine
+	return forItself + 2*atBaseline(profile, phase, units.Bytes(phase.Outstanding())*phase.BlockSize)
+}
+
+// atBaseline is the time that a phase's volume needs to move an amount of data without any burst.
+func atBaseline(profile workload.Profile, phase workload.Phase, amount units.Bytes) time.Duration {
 	volume, _ := profile.Volume(phase.Volume)
 	perf := volume.Config.Performance()
-	rate := min(float64(perf.Throughput), float64(perf.Baseline)*float64(phase.BlockSize))
-	return time.Duration(float64(profile.FileSize) / rate * float64(time.Second))
+	rate := min(float64(perf.Throughput), float64(perf.Baseline)*float64(min(phase.BlockSize, perf.AccountingUnit)))
+	return time.Duration(float64(amount) / rate * float64(time.Second))
 }
 
 func (r *running) remaining(profile workload.Profile, from int) (total time.Duration) {

@@ -33,7 +33,13 @@ func (t *emulatedTarget) open(ctx context.Context, state json.RawMessage) (map[s
 	if _, err := emulate.Sweep(ctx); err != nil {
 		return nil, fmt.Errorf("remove what an earlier run left behind: %w", err)
 	}
-	images := filepath.Join(t.dir, imagesDir)
+	images, err := filepath.Abs(filepath.Join(t.dir, imagesDir))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(images); state != nil && err != nil {
+		return nil, decline("%s: the data of the volumes is gone, so the run cannot go on; start a new one", images)
+	}
 	if err := os.MkdirAll(images, 0o755); err != nil {
 		return nil, err
 	}

@@ -21,7 +21,10 @@ func (t pathTarget) open(_ context.Context, _ json.RawMessage) (map[string]strin
 	filenames := map[string]string{}
 	owner := map[string]string{}
 	for _, v := range t.run.Profile.Volumes {
-		dir, err := filepath.EvalSymlinks(t.run.Paths[v.Name])
+		dir, err := filepath.Abs(t.run.Paths[v.Name])
+		if err == nil {
+			dir, err = filepath.EvalSymlinks(dir)
+		}
 		if err != nil {
 			return nil, decline("volume %s: %v", v.Name, err)
 		}

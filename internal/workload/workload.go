@@ -74,6 +74,9 @@ type Phase struct {
 // Outstanding is the number of I/Os in flight, over all jobs.
 func (p Phase) Outstanding() int { return p.QueueDepth * p.Jobs }
 
+// Layout says whether the phase makes the test file: one sequential write of all of it.
+func (p Phase) Layout() bool { return p.Pattern == Write && p.Duration == 0 }
+
 // ID names the phase within its profile: "gp2-randread-qd32".
 func (p Phase) ID() string { return p.Volume + "-" + p.Name }
 
@@ -160,6 +163,7 @@ func (p Profile) Validate() error {
 		}
 	}
 	seen = map[string]bool{}
+	laidOut := map[string]bool{}
 	for i, phase := range p.Phases {
 		if err := p.validatePhase(phase); err != nil {
 			return fmt.Errorf("phase %d (%s on %s): %w", i+1, phase.Name, phase.Volume, err)
@@ -168,6 +172,11 @@ func (p Profile) Validate() error {
 			return fmt.Errorf("phase %d: %s is measured twice on volume %s; give one another name", i+1, phase.Name, phase.Volume)
 		}
 		seen[phase.ID()] = true
+		laidOut[phase.Volume] = laidOut[phase.Volume] || phase.Layout()
+		if !laidOut[phase.Volume] {
+			return fmt.Errorf("phase %d (%s on %s): the first phase on a volume must write its test file, or never-written blocks are measured; put {name: layout, volume: %s, rw: write, block_size: 1MiB, queue_depth: 1} before it",
+				i+1, phase.Name, phase.Volume, phase.Volume)
+		}
 	}
 	return nil
 }

@@ -65,6 +65,8 @@ volumes:
   - {name: data, type: gp3, size: 200GiB, iops: 6000, throughput: 250MiB/s}
   - {name: logs, type: gp2, size: 50GiB, balance: 40%}
 phases:
+  - {name: layout, volume: data, rw: write, block_size: 1MiB, queue_depth: 1}
+  - {name: layout, volume: logs, rw: write, block_size: 1MiB, queue_depth: 1}
   - {name: mixed, volume: data, rw: randrw, read_percent: 70, block_size: 16KiB, queue_depth: 16, jobs: 4, duration: 2m}
   - {name: append, volume: logs, rw: write, block_size: 64KiB, queue_depth: 1, duration: 30s, rest: 1m}
 `
@@ -81,7 +83,7 @@ func TestParse(t *testing.T) {
 	if logs.Balance != 0.4 || data.Balance != 1 {
 		t.Errorf("balances %v and %v, want 0.4 as stated and 1 by default", logs.Balance, data.Balance)
 	}
-	mixed, app := p.Phases[0], p.Phases[1]
+	mixed, app := p.Phases[2], p.Phases[3]
 	if mixed.Outstanding() != 64 || mixed.ReadPercent != 70 || mixed.Duration != 2*time.Minute || mixed.ID() != "data-mixed" {
 		t.Errorf("mixed: %+v", mixed)
 	}
@@ -102,20 +104,21 @@ func TestParseRefuses(t *testing.T) {
 		"two documents":      {valid + "---\nname: other\n", "more than one"},
 		"unknown key":        {replace("gap:", "gaps:"), "line 4: key gaps is unknown in a profile"},
 		"unknown volume key": {replace("type: gp3", "kind: gp3"), "line 6: key kind is unknown in a volume"},
-		"unknown phase key":  {replace("jobs: 4", "threads: 4"), "line 9: key threads is unknown in a phase"},
+		"unknown phase key":  {replace("jobs: 4", "threads: 4"), "line 11: key threads is unknown in a phase"},
 		"size without unit":  {replace("1GiB", "1"), "line 3"},
 		"decimal size":       {replace("200GiB", "200GB"), "write 200GiB"},
-		"bad duration":       {replace("2m", "2 minutes"), `line 9: duration "2 minutes"`},
+		"bad duration":       {replace("2m", "2 minutes"), `line 11: duration "2 minutes"`},
 		"bad throughput":     {replace("250MiB/s", "250MB/s"), `line 6: throughput "250MB/s"`},
 		"bad balance":        {replace("40%", "140%"), "line 7"},
 		"name twice":         {replace("name: logs", "name: data"), `"data" is used twice`},
 		"phase twice":        {replace("name: append, volume: logs", "name: mixed, volume: data"), "measured twice"},
-		"no such volume":     {replace("volume: logs", "volume: log"), `no volume named "log"`},
+		"no layout":          {replace("{name: layout, volume: logs, rw: write,", "{name: first, volume: logs, rw: read,"), "must write its test file"},
+		"no such volume":     {replace("name: append, volume: logs", "name: append, volume: log"), `no volume named "log"`},
 		"refused gp3":        {replace("iops: 6000", "iops: 90000"), "3,000 to 80,000 IOPS"},
 		"file too large":     {replace("1GiB", "60GiB"), "does not fit on 50 GiB"},
-		"unknown pattern":    {replace("rw: write", "rw: append"), `rw "append"`},
-		"percent on write":   {replace("rw: write", "read_percent: 5, rw: write"), "read_percent"},
-		"depth of zero":      {replace("queue_depth: 1,", "queue_depth: 0,"), "queue_depth 0"},
+		"unknown pattern":    {replace("volume: logs, rw: write, block_size: 64KiB", "volume: logs, rw: append, block_size: 64KiB"), `rw "append"`},
+		"percent on write":   {replace("block_size: 64KiB", "read_percent: 5, block_size: 64KiB"), "read_percent"},
+		"depth of zero":      {replace("queue_depth: 1, duration", "queue_depth: 0, duration"), "queue_depth 0"},
 		"odd block":          {replace("64KiB", "1000b"), "multiple of 512 B"},
 		"short phase":        {replace("30s", "30ms"), "at least 1s"},
 		"negative rest":      {replace("rest: 1m", "rest: -1m"), "rest"},
@@ -144,7 +147,7 @@ func TestOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	only, err := p.Only(map[string]string{"logs": "/mnt"})
-	if err != nil || len(only.Volumes) != 1 || len(only.Phases) != 1 || only.Phases[0].Volume != "logs" || len(p.Phases) != 2 {
+	if err != nil || len(only.Volumes) != 1 || len(only.Phases) != 2 || only.Phases[0].Volume != "logs" || len(p.Phases) != 4 {
 		t.Errorf("Only(logs): %+v, %v", only, err)
 	}
 	if _, err := p.Only(map[string]string{"log": "/mnt"}); err == nil {

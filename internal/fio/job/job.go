@@ -62,7 +62,7 @@ func File(j Job) ([]byte, error) {
 		set("time_based", 1)
 		set("runtime", fmt.Sprintf("%dms", p.Duration.Milliseconds()))
 	}
-	if Layout(p) {
+	if p.Layout() {
 		set("end_fsync", 1) // the data must outlive what follows
 	} else {
 		set("allow_file_create", 0)
@@ -83,9 +83,6 @@ func File(j Job) ([]byte, error) {
 	fmt.Fprintf(&b, "\n[%s]\n", p.ID())
 	return []byte(b.String()), nil
 }
-
-// Layout says whether a phase makes the test file: one sequential write of all of it.
-func Layout(p workload.Phase) bool { return p.Pattern == workload.Write && p.Duration == 0 }
 
 // escape puts a path in the form of a job file's filename option. fio splits it at colons unless they are escaped,
 // cuts it at # and ; and replaces $ names in it (seen with fio 3.33).
