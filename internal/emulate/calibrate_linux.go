@@ -2,7 +2,6 @@ package emulate
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"time"
 	"unsafe"
@@ -11,45 +10,39 @@ import (
 )
 
 const (
-	// calibrationReads is enough for a mean that is good to about a microsecond, in about 0.2 s.
-	calibrationReads = 300
-	// calibrationLatency is a typical service latency, so that waking from a wait is part of what is measured.
+	// The first reads teach the waiter how late a sleep ends; the others are enough for a figure that is good to some
+	// microseconds. All take about a quarter of a second.
+	calibrationWarmUp = 100
+	calibrationReads  = 300
+	// calibrationLatency is a typical service latency: a machine that has idled for as long takes longer to react.
 	calibrationLatency = 500 * time.Microsecond
 )
 
 // calibrate measures what the way through the kernel and FUSE adds to an I/O at queue depth 1: reads through the
-// device that should take calibrationLatency take longer.
+// device that should take calibrationLatency take longer. The lower quartile is taken, so that other work that
+// happens to run now is not taken for the way itself.
 func calibrate(v *volume, path string) error {
-	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_DIRECT, 0)
+	// Not os.Open, whose polling does not suit a file that this process serves.
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECT|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return fmt.Errorf("calibrating volume %s: %w", v.name, err)
+		return fmt.Errorf("calibrating: opening %s: %w", path, err)
 	}
-	defer file.Close()
+	defer unix.Close(fd)
 	v.setProbe(calibrationLatency)
 	defer v.setProbe(0)
 	buf := aligned(blockSize)
-	took := make([]time.Duration, calibrationReads)
+	took := make([]time.Duration, calibrationWarmUp+calibrationReads)
 	for i := range took {
 		start := time.Now()
-		if _, err := unix.Pread(int(file.Fd()), buf, int64(i)*blockSize); err != nil {
-			return fmt.Errorf("calibrating volume %s: reading %s: %w", v.name, path, err)
+		if _, err := unix.Pread(fd, buf, int64(i)*blockSize); err != nil {
+			return fmt.Errorf("calibrating: reading %s: %w", path, err)
 		}
 		took[i] = time.Since(start)
 	}
-	v.setOverhead(max(0, trimmedMean(took)-calibrationLatency))
+	took = took[calibrationWarmUp:]
+	slices.Sort(took)
+	v.setOverhead(max(0, took[len(took)/4]-calibrationLatency))
 	return nil
-}
-
-// trimmedMean is the mean without the slowest tenth, which the machine's other work has delayed, and the fastest.
-func trimmedMean(samples []time.Duration) time.Duration {
-	slices.Sort(samples)
-	tenth := len(samples) / 10
-	samples = samples[tenth : len(samples)-tenth]
-	var sum time.Duration
-	for _, s := range samples {
-		sum += s
-	}
-	return sum / time.Duration(len(samples))
 }
 
 // aligned returns a buffer at a multiple of the block size, as direct I/O wants it.

@@ -36,4 +36,6 @@ func (d *Device) Close(context.Context) error { return nil }
 // Sweep finds nothing here.
 func Sweep(context.Context) ([]string, error) { return nil, nil }
 
-func waitUntil(time.Time, <-chan struct{}) {}
+type waiter struct{}
+
+func (*waiter) wait(time.Time, <-chan struct{}) {}

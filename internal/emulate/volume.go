@@ -13,6 +13,7 @@ type volume struct {
 	host    *Host
 	model   *model.Volume
 	latency sampler
+	waiter  waiter
 
 	// overhead is what the kernel and FUSE add to an I/O outside of our sight. It is taken off the service latency, so
 	// that a program sees the profile's latency. Admission times are left alone.
@@ -61,7 +62,7 @@ func (v *volume) arrive(write bool, size units.Bytes) request {
 
 // complete waits until the I/O is due, and counts it.
 func (v *volume) complete(r request) {
-	waitUntil(r.due, v.released)
+	v.waiter.wait(r.due, v.released)
 	if !r.charged {
 		return
 	}
