@@ -1,0 +1,134 @@
+package output
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"time"
+
+	"ebscope/internal/result"
+)
+
+// The names of the logs in a phase's directory, whatever the prefix.
+var (
+	iopsLog    = regexp.MustCompile(`_iops(\.\d+)?\.log$`)
+	latencyLog = regexp.MustCompile(`_lat(\.\d+)?\.log$`)
+)
+
+// maxDifference is the share by which the mean of a series may differ from fio's summary before that is worth a warning.
+const maxDifference = 0.1
+
+// ReadPhase reads what fio wrote into a phase's directory. A JobError says that fio reported a failure; other errors
+// name the file, and the line or the byte in it.
+func ReadPhase(dir string) (result.Measurement, error) {
+	path := filepath.Join(dir, result.FioFile)
+	f, err := os.Open(path)
+	if err != nil {
+		return result.Measurement{}, fmt.Errorf("fio's results: %w", err)
+	}
+	defer f.Close()
+	document, err := ReadDocument(path, f)
+	if err != nil {
+		return result.Measurement{}, err
+	}
+	if err := document.Err(); err != nil {
+		return result.Measurement{}, fmt.Errorf("%s: %w", path, err)
+	}
+	m, err := document.Measurement()
+	if err != nil {
+		return result.Measurement{}, fmt.Errorf("%s: %w", path, err)
+	}
+	milliseconds, err := strconv.ParseInt(document.option("log_avg_msec"), 10, 32)
+	if err != nil || milliseconds <= 0 {
+		m.Warnings = append(m.Warnings, result.Warning{Code: seriesMissing, Text: "fio did not average its logs (log_avg_msec), so there is no series"})
+		return m, nil
+	}
+	m.Window = time.Duration(milliseconds) * time.Millisecond
+	if err := addSeries(&m, dir); err != nil {
+		return result.Measurement{}, err
+	}
+	return m, nil
+}
+
+// addSeries reads the logs.
+func addSeries(m *result.Measurement, dir string) error {
+	rates, err := readTracks(dir, iopsLog, m.Window, m.Window/2)
+	if err != nil {
+		return err
+	}
+	latencies, err := readTracks(dir, latencyLog, m.Window, 0)
+	if err != nil {
+		return err
+	}
+	for i := range rates {
+		rates[i] = rates[i].exact(m.Window)
+	}
+	for i := range latencies {
+		latencies[i] = latencies[i].withoutRest(m.Window)
+	}
+	m.IOPS = iopsSeries(rates, latencies, m.Window)
+	m.Latency = latencySeries(latencies, rates, m.Window)
+
+	if rates == nil {
+		m.Warnings = append(m.Warnings, result.Warning{Code: seriesMissing, Text: "fio wrote no log of IOPS"})
+	}
+	if latencies == nil {
+		m.Warnings = append(m.Warnings, result.Warning{Code: latencyMissing, Text: "fio wrote no log of latency"})
+	}
+	if mean, ok := meanRate(m.IOPS); ok && math.Abs(mean-float64(m.Total.IOPS)) > maxDifference*float64(m.Total.IOPS) {
+		m.Warnings = append(m.Warnings, result.Warning{Code: seriesDiffers,
+			Text: fmt.Sprintf("the mean of the logged series is %.0f IOPS, fio's summary says %.0f; trust the summary", mean, float64(m.Total.IOPS))})
+	}
+	return nil
+}
+
+// maxWindows bounds how long a log may say that it took: a week in windows of 50 ms has 12 million.
+const maxWindows = 20_000_000
+
+// readTracks reads every log of a kind; the result is nil where there is none.
+func readTracks(dir string, kind *regexp.Regexp, window, apart time.Duration) (all []track, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("fio's logs: %w", err)
+	}
+	for _, entry := range entries {
+		if !kind.MatchString(entry.Name()) {
+			continue
+		}
+		path := filepath.Join(dir, entry.Name())
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("fio's logs: %w", err)
+		}
+		lines, err := ReadLog(path, f)
+		f.Close()
+		if err != nil {
+			return nil, err
+		}
+		for i, line := range lines {
+			if line.Time/window > maxWindows {
+				return nil, fmt.Errorf("%s:%d: %v after the start is no time that a log can reach", path, i+1, line.Time)
+			}
+		}
+		all = append(all, tracks(lines, apart)...)
+	}
+	return all, nil
+}
+
+// meanRate is the mean of a series over time, and false where it is too short to say.
+func meanRate(s result.Series) (float64, bool) {
+	const enough = 10 // points: fio does not log the last, incomplete window
+	if len(s) < enough {
+		return 0, false
+	}
+	var sum float64
+	var last time.Duration
+	for _, p := range s {
+		sum += p.Value * (p.End - last).Seconds()
+		last = p.End
+	}
+	return sum / last.Seconds(), true
+}
