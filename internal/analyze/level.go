@@ -1,9 +1,6 @@
 package analyze
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // level is a stretch of samples around one value. The mixed samples at its ends, which a change falls into, belong to none.
 type level struct {
@@ -32,16 +29,12 @@ func newCourse(samples []sample) course {
 	}
 	at := changes(values, c.quantum())
 	bounds := append(append([]int{0}, at...), len(c.rest))
-	middles := make([]float64, len(bounds)-1)
-	for i := range middles {
-		middles[i] = median(values[bounds[i]:bounds[i+1]])
-	}
-	for i := range middles {
+	for i := range len(bounds) - 1 {
 		from, to := bounds[i], bounds[i+1]
-		if i > 0 && to-from > 1 && mixed(values[from], middles[i], middles[i-1]) {
+		if i > 0 && c.mixed(from, from+1, to, values[from-1]) {
 			from++
 		}
-		if i+1 < len(middles) && to-from > 1 && mixed(values[to-1], middles[i], middles[i+1]) {
+		if to < len(c.rest) && c.mixed(to-1, from, to-1, values[to]) {
 			to--
 		}
 		part := c.rest[from:to]
@@ -90,10 +83,17 @@ func (c course) mean(from, to int) float64 {
 	return sum / time
 }
 
-// mixed says whether a sample at the end of a level holds a part of the next one.
-func mixed(value, own, other float64) bool {
-	part := (value - own) / (other - own)
-	return part > 0.1 && part <= 1
+// mixed says whether a sample at the end of a level holds a part of the next one: it lies further towards that one's
+// nearest sample than any of the level's others, from index from to to−1, by more than two I/Os.
+func (c course) mixed(at, from, to int, next float64) bool {
+	if from >= to {
+		return false
+	}
+	value, others := c.rest[at].iops, statisticsOf(c.rest[from:to])
+	if next < others.mean {
+		return value < others.min-2*c.quantum()
+	}
+	return value > others.max+2*c.quantum()
 }
 
 // edge is the instant between two samples at which one level gave way to the next, so that both together give the I/Os
@@ -105,10 +105,4 @@ func edge(a, b sample, before, after float64) time.Duration {
 	whole := (b.to - a.from).Seconds()
 	part := (served([]sample{a, b}) - after*whole) / (before - after)
 	return a.from + time.Duration(min(max(part, 0), whole)*float64(time.Second))
-}
-
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }

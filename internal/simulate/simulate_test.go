@@ -130,13 +130,15 @@ func TestCompressedRun(t *testing.T) {
 	}
 }
 
-func profileOf(instance string, volume ebs.Volume, phases ...workload.Phase) workload.Profile {
-	for i := range phases {
-		phases[i].Volume = "v"
-	}
+// profileOf has one volume, "v", and one phase on it that starts 2 s after a layout of eight I/Os: the rate buckets are
+// full again by then.
+func profileOf(instance string, volume ebs.Volume, phase workload.Phase) workload.Profile {
+	layout := workload.Phase{Name: "layout", Volume: "v", Pattern: workload.Write, BlockSize: 256 * units.KiB, QueueDepth: 8, Jobs: 1}
+	phase.Volume = "v"
+	phase.Rest += 2 * time.Second
 	return workload.Profile{
-		Name: "test", Instance: instance, Region: "us-east-1", FileSize: units.GiB,
-		Volumes: []workload.Volume{{Name: "v", Config: volume, Balance: 1}}, Phases: phases,
+		Name: "test", Instance: instance, Region: "us-east-1", FileSize: 2 * units.MiB,
+		Volumes: []workload.Volume{{Name: "v", Config: volume, Balance: 1}}, Phases: []workload.Phase{layout, phase},
 	}
 }
 
@@ -158,8 +160,9 @@ func TestInstanceBurstEnds(t *testing.T) {
 }
 
 func TestLayoutIsOnePass(t *testing.T) {
-	p := profileOf("", gp3(3000, 125),
-		workload.Phase{Name: "layout", Pattern: workload.Write, BlockSize: 3 * units.MiB, QueueDepth: 2, Jobs: 3})
+	p := profileOf("", gp3(3000, 125), workload.Phase{Name: "read", Pattern: workload.Read, BlockSize: 4 * units.KiB, QueueDepth: 1, Jobs: 1})
+	p.FileSize = units.GiB
+	p.Phases[0] = workload.Phase{Name: "layout", Volume: "v", Pattern: workload.Write, BlockSize: 3 * units.MiB, QueueDepth: 2, Jobs: 3}
 	m := run(t, p, 1)["v-layout"].Measurement
 	// 1,024 MiB ÷ 3 MiB, rounded up.
 	if m.Total.IOs != 342 {
@@ -187,17 +190,19 @@ func TestMixedPattern(t *testing.T) {
 	near(t, "p50", percentile(t, simulate.Phase{Measurement: m}, 50), 8, 0.01)
 }
 
-// Rest earns: an empty 100 GiB volume has 300 × 10 credits after 10 s.
+// Rest earns: an empty 100 GiB volume has 300 × 12 credits after 12 s.
 func TestRestAndBalance(t *testing.T) {
 	p := profileOf("", ebs.Volume{Type: ebs.GP2, Size: 100 * units.GiB}, workload.Phase{
 		Name: "read", Pattern: workload.RandRead, BlockSize: 4 * units.KiB, QueueDepth: 1, Jobs: 1, Duration: 10 * time.Second, Rest: 10 * time.Second})
 	p.Volumes[0].Balance = 0
-	phase := run(t, p, 1)["v-read"]
-	if phase.Start != 10*time.Second || math.Abs(float64(phase.Credits.Start)-3000) > 1e-6 {
-		t.Errorf("started at %v with %v credits, want 10 s and 3,000", phase.Start, phase.Credits.Start)
+	got := run(t, p, 1)
+	// 12 s after the layout, which took its eight operations from nothing.
+	phase := got["v-read"]
+	if rested := phase.Start - got["v-layout"].End; rested != 12*time.Second || math.Abs(float64(phase.Credits.Start)-3600) > 1e-6 {
+		t.Errorf("started %v after the layout with %v credits, want 12 s and 3,600", rested, phase.Credits.Start)
 	}
-	// Depth 1 is 1,773 a second: dry after 3,000 ÷ (1,773 − 300) = 2.04 s.
-	near(t, "dry", phase.Dry.Seconds(), 2.04, 0.01)
+	// Depth 1 is 1,773 a second: dry after 3,600 ÷ (1,773 − 300) = 2.44 s.
+	near(t, "dry", phase.Dry.Seconds(), 2.44, 0.01)
 }
 
 // The same simulation with a heap of completions, as a textbook would write it.
@@ -225,26 +230,35 @@ func TestAgainstHeapOfEvents(t *testing.T) {
 		volume.SetCredits(0, 0.001)
 		random := rand.New(rand.NewPCG(1, 2))
 		perSecond := make([]float64, 5)
+		// The layout: eight I/Os at once.
 		var events events
-		issue := func(at time.Duration) {
-			done := max(volume.Admit(at, 4*units.KiB).At, at+slow.Quantile(random.Float64()))
+		issue := func(at time.Duration, size units.Bytes) time.Duration {
+			done := max(volume.Admit(at, size).At, at+slow.Quantile(random.Float64()))
 			heap.Push(&events, done)
-			if done <= duration {
-				perSecond[(done-1)/time.Second]++
+			return done
+		}
+		var start time.Duration
+		for range 8 {
+			start = max(start, issue(0, 256*units.KiB))
+		}
+		events, start = nil, start+2*time.Second
+		count := func(done time.Duration) {
+			if at := done - start; at <= duration {
+				perSecond[(at-1)/time.Second]++
 			}
 		}
 		for range depth {
-			issue(0)
+			count(issue(start, 4*units.KiB))
 		}
 		ios := 0
 		for events.Len() > 0 {
 			at := heap.Pop(&events).(time.Duration)
 			ios++
-			if at < duration {
-				issue(at)
+			if at < start+duration {
+				count(issue(at, 4*units.KiB))
 			}
 		}
-		m := phases[0].Measurement
+		m := phases[1].Measurement
 		var got []float64
 		for _, point := range m.IOPS {
 			got = append(got, point.Value)

@@ -1,0 +1,70 @@
+package analyze
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ebscope/internal/result"
+)
+
+// steps samples a course that falls from one level to another at the given instant, exactly.
+func steps(window, at time.Duration, n int, before, after float64) []sample {
+	samples := make([]sample, n)
+	for i := range samples {
+		s := sample{time.Duration(i) * window, time.Duration(i+1) * window, 0}
+		part := min(max((at-s.from).Seconds()/window.Seconds(), 0), 1)
+		s.iops = part*before + (1-part)*after
+		samples[i] = s
+	}
+	return samples
+}
+
+// The mixed sample tells the instant to far less than its length, and belongs to neither level.
+func TestEdgeInsideASample(t *testing.T) {
+	for _, window := range []time.Duration{50 * time.Millisecond, time.Second} {
+		for i := range 40 {
+			at := 20*window + time.Duration(float64(i)/40*float64(window))
+			c := newCourse(steps(window, at, 60, 3000, 300))
+			if len(c.levels) != 2 {
+				t.Fatalf("fall at %v: %d levels", at, len(c.levels))
+			}
+			if (c.edges[0] - at).Abs() > window/1000 {
+				t.Errorf("fall at %v was found at %v", at, c.edges[0])
+			}
+			if l := c.levels[0]; l.mean != 3000 || l.min != 3000 || l.max != 3000 || l.to > at {
+				t.Errorf("fall at %v: the level before is %+v to %v", at, l.statistics, l.to)
+			}
+			if l := c.levels[1]; l.mean != 300 || l.min != 300 || l.max != 300 || l.from < at {
+				t.Errorf("fall at %v: the level after is %+v from %v", at, l.statistics, l.from)
+			}
+			if got := c.span(0) + c.span(1); got != 60*window {
+				t.Errorf("levels hold for %v of %v", got, 60*window)
+			}
+		}
+	}
+}
+
+func TestFirstSampleIsSetApart(t *testing.T) {
+	samples := steps(time.Second, 5*time.Second, 20, 3000, 300)
+	samples[0].iops = 6000
+	c := newCourse(samples)
+	if c.first.iops != 6000 || c.levels[0].from != time.Second || c.levels[0].max != 3000 {
+		t.Errorf("first sample %v; the first level is %+v from %v", c.first.iops, c.levels[0].statistics, c.levels[0].from)
+	}
+}
+
+func TestClean(t *testing.T) {
+	const s = time.Second
+	got, dropped := clean(result.Series{
+		{End: s, Value: 1}, {End: 2 * s, Value: math.NaN()}, {End: 3 * s, Value: math.Inf(1)}, {End: 4 * s, Value: -1},
+		{End: 5 * s, Value: 5}, {End: 5 * s, Value: 6}, {End: 3 * s, Value: 7}, {End: 6 * s, Value: 1e300}, {End: 7 * s, Value: 8},
+	}, s)
+	// After the gap from 1 to 5 s, the sample at 5 s speaks for one second; that at 7 s fills a gap of two.
+	want := []sample{{0, s, 1}, {4 * s, 5 * s, 5}, {5 * s, 7 * s, 8}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(sample{})); diff != "" || dropped != 6 {
+		t.Errorf("dropped %d, want 6; samples (want, got):\n%s", dropped, diff)
+	}
+}
