@@ -12,6 +12,9 @@ import (
 // patience is how long Close and Sweep wait for somebody to let go of a device, where their context sets no deadline.
 const patience = 10 * time.Second
 
+// cutOffTime is how long the kernel has to take things away by force. It takes milliseconds.
+const cutOffTime = time.Second
+
 func withPatience(ctx context.Context) (context.Context, context.CancelFunc) {
 	if _, ok := ctx.Deadline(); ok {
 		return context.WithCancel(ctx)
@@ -41,7 +44,8 @@ func (a *attachment) close(ctx context.Context) error {
 			errs = append(errs, a.cutOff(err))
 		}
 	}
-	if a.image != nil {
+	// A server that still runs must not find another file under the image's descriptor.
+	if a.image != nil && a.serverEnded() {
 		errs = append(errs, a.image.Close())
 	}
 	if a.place != nil {
@@ -80,19 +84,32 @@ func (a *attachment) detachLoop(ctx context.Context) error {
 	})
 }
 
+func (a *attachment) serverEnded() bool {
+	if a.fuse == nil {
+		return true
+	}
+	select {
+	case <-a.fuse.served:
+		return true
+	default:
+		return false
+	}
+}
+
 func (a *attachment) serverEnd(ctx context.Context) error {
 	select {
 	case <-a.fuse.served:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("the FUSE server has not ended: %w", ctx.Err())
+		return fmt.Errorf("the FUSE file is served until its last user goes, or this process ends: %w", ctx.Err())
 	}
 }
 
 // cutOff takes everything away from whoever still uses it. cause is why letting go failed.
 func (a *attachment) cutOff(cause error) error {
-	// What follows waits for no user, so this is time enough.
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	// What follows waits for no user, with one exception: without root, and without fusectl, the connection of a file
+	// that somebody holds cannot be aborted.
+	ctx, cancel := context.WithTimeout(context.Background(), cutOffTime)
 	defer cancel()
 	busy := &Busy{Path: a.path(), Holders: a.holders()}
 	var errs []error

@@ -72,12 +72,12 @@ const maxCompress = 3000
 // Stats is what a volume has done since it was attached, and how it stands now. I/O that was served while the clock
 // stood is not counted.
 type Stats struct {
-	Reads, Writes           int64
+	Reads, Writes           units.Ops // as EBS counts them: one per 256 KiB begun
 	ReadBytes, WrittenBytes units.Bytes
-	InFlight                int         // I/Os that have arrived and not completed
-	Credits, CreditCapacity units.Ops   // zero where the volume has no credit bucket
-	Limit                   model.Limit // what held the latest I/O back
-	Clock                   time.Duration
+	InFlight                int           // I/Os that have arrived and not completed
+	Credits, CreditCapacity units.Ops     // zero where the volume has no credit bucket
+	Limit                   model.Limit   // what held the latest I/O back
+	Clock                   time.Duration // the host's clock
 }
 
 // Device is an attached volume.

@@ -69,11 +69,12 @@ func (v *volume) complete(r request) {
 	v.host.mu.Lock()
 	defer v.host.mu.Unlock()
 	v.counters.InFlight--
+	cost := units.Ops(v.model.Cost(r.size))
 	if r.write {
-		v.counters.Writes++
+		v.counters.Writes += cost
 		v.counters.WrittenBytes += r.size
 	} else {
-		v.counters.Reads++
+		v.counters.Reads += cost
 		v.counters.ReadBytes += r.size
 	}
 }
