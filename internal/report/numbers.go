@@ -66,10 +66,13 @@ func percent(share float64) string {
 	}
 }
 
-// span prints a length of time in seconds as people say it: "0.05 s", "45 s", "33 min 19 s", "5 h".
+// span prints a length of time in seconds as people say it: "0.05 s", "13.3 s", "33 min 19 s", "5 h".
 func span(seconds float64) string {
-	if seconds < 60 {
+	if seconds < 1 {
 		return decimals(seconds, 2) + " s"
+	}
+	if seconds < 60 {
+		return decimals(seconds, 1) + " s"
 	}
 	s := int64(math.Round(seconds))
 	large, small, names := s/60, s%60, [2]string{"min", "s"}

@@ -187,7 +187,7 @@ func (r Report) keyFacts() []fact {
 	facts := []fact{
 		{"Until the fall", span(c.AtSUncompressed)},
 		{"IOPS of " + shown.Volume, iops(c.BeforeIOPS) + " → " + iops(c.AfterIOPS)},
-		{"Mean latency", figure(1000*shown.outstanding()/c.BeforeIOPS) + " → " + figure(1000*shown.outstanding()/c.AfterIOPS) + " ms"},
+		latencyFact(*shown),
 	}
 	p, priced := r.prices()
 	if v, ok := r.Run.Profile.Volume(shown.Volume); ok && priced && v.Config.Type == ebs.GP2 {
@@ -195,6 +195,35 @@ func (r Report) keyFacts() []fact {
 			cost.Monthly(v.Config, p).String() + " → " + cost.Monthly(cost.Successor(v.Config), p).String()})
 	}
 	return facts
+}
+
+// latencyFact gives the mean latency before and after the fall, from the windows of either level. Where latency was not
+// logged, Little's law gives it.
+func latencyFact(m member) fact {
+	if m.measured != nil {
+		var before, after result.Series
+		for _, p := range m.measured.Latency {
+			switch end := p.End.Seconds(); {
+			case end <= m.Cliff.AtS:
+				before = append(before, p)
+			case end-m.measured.Window.Seconds() >= m.Cliff.AtS:
+				after = append(after, p)
+			}
+		}
+		if len(before) > 0 && len(after) > 0 {
+			return fact{"Mean latency", figure(mean(before)) + " → " + figure(mean(after)) + " ms"}
+		}
+	}
+	return fact{"Mean latency, by Little's law",
+		figure(1000*m.outstanding()/m.Cliff.BeforeIOPS) + " → " + figure(1000*m.outstanding()/m.Cliff.AfterIOPS) + " ms"}
+}
+
+func mean(s result.Series) float64 {
+	sum := 0.0
+	for _, p := range s {
+		sum += p.Value
+	}
+	return sum / float64(len(s))
 }
 
 var metricWords = map[string]string{"iops": "IOPS", "throughput": "throughput", "latency-mean": "mean latency", "latency-p99": "p99 latency"}

@@ -1,0 +1,160 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"ebscope/internal/result"
+	"ebscope/internal/units"
+)
+
+// largeBlock is the block size from which a phase is drawn in MiB/s: up to there people speak of IOPS.
+const largeBlock = int64(128 * units.KiB)
+
+// chart is a drawing over time. Times are seconds of the volumes' own time.
+type chart struct {
+	ID    string  `json:"id"`
+	Title string  `json:"-"`
+	Text  string  `json:"-"` // what the drawing shows, for those who do not see it
+	Unit  string  `json:"unit"`
+	Span  float64 `json:"span"`
+	// Compressed says that the volumes' own time is not that of the clock on the wall.
+	Compressed bool   `json:"compressed"`
+	Series     []line `json:"series"`
+	Marks      []mark `json:"marks"`
+}
+
+// line is a series of windows. A value is the mean of the window that ends at its time; null is a gap.
+type line struct {
+	Label     string     `json:"label"`
+	Colour    int        `json:"colour"`
+	Predicted bool       `json:"predicted"`
+	Times     []float64  `json:"t"`
+	Values    []*float64 `json:"v"`
+}
+
+// mark is a fall.
+type mark struct {
+	At     float64 `json:"at"`
+	Colour int     `json:"colour"`
+	Title  string  `json:"title"`
+	Text   string  `json:"text"`
+}
+
+// chart draws the rate of a phase on all volumes, with at most maxPoints a series.
+func (r Report) chart(g group, maxPoints int) chart {
+	unit, scale := "IOPS", 1.0
+	if block := g.Members[0].BlockSize; block >= largeBlock {
+		unit, scale = "MiB/s", units.Bytes(block).MiB()
+	}
+	c := r.draw(g, unit, scale, maxPoints, func(m result.Measurement) result.Series { return m.IOPS })
+	c.ID, c.Title = "rate-"+g.Name, unit
+	return c
+}
+
+// latencyChart draws the mean latency of a phase over time; it is empty where no latency was logged.
+func (r Report) latencyChart(g group, maxPoints int) chart {
+	c := r.draw(g, "ms", 1, maxPoints, func(m result.Measurement) result.Series { return m.Latency })
+	c.ID, c.Title, c.Text = "latency-"+g.Name, "Mean latency, ms", "Mean latency in milliseconds over time, "+g.Name+"."
+	return c
+}
+
+func (r Report) draw(g group, unit string, scale float64, maxPoints int, of func(result.Measurement) result.Series) chart {
+	c := chart{Unit: unit, Compressed: r.compress() != 1, Series: []line{}, Marks: []mark{}}
+	add := func(m member, of result.Series, predicted bool) {
+		if len(of) == 0 {
+			return
+		}
+		l := line{Label: m.Volume, Colour: m.colour(), Predicted: predicted}
+		l.Times, l.Values = points(of, r.compress(), scale, maxPoints)
+		c.Series = append(c.Series, l)
+		c.Span = max(c.Span, l.Times[len(l.Times)-1])
+	}
+	var texts []string
+	for _, m := range g.Members {
+		if m.done() && m.measured != nil {
+			add(m, of(*m.measured), false)
+		}
+		texts = append(texts, r.describe(m, unit, scale))
+	}
+	for _, m := range g.Members {
+		if m.predicted != nil && r.Document.Run.Target != result.Simulated { // a simulation is its own prediction
+			add(m, of(*m.predicted), true)
+		}
+		if m.done() && m.Cliff != nil {
+			c.Marks = append(c.Marks, mark{At: m.Cliff.AtSUncompressed, Colour: m.colour(), Title: span(m.Cliff.AtSUncompressed),
+				Text: fmt.Sprintf("%s: %s → %s IOPS, %s", m.Volume, iops(m.Cliff.BeforeIOPS), iops(m.Cliff.AfterIOPS), word(causeWords, m.Cliff.Cause))})
+		}
+	}
+	c.Text = fmt.Sprintf("%s over time, %s. %s", unit, g.Name, strings.Join(texts, " "))
+	return c
+}
+
+// describe puts a series into words, level by level.
+func (r Report) describe(m member, unit string, scale float64) string {
+	if !m.done() {
+		return m.Volume + ": " + m.sentence()
+	}
+	levels := make([]string, len(m.Segments))
+	for i, s := range m.Segments {
+		levels[i] = fmt.Sprintf("%s %s from %s to %s", iops(s.IOPSMean*scale), unit, span(s.FromS*r.compress()), span(s.ToS*r.compress()))
+	}
+	if len(levels) == 0 {
+		levels = []string{fmt.Sprintf("mean %s %s", iops(m.IOPS.Mean*scale), unit)}
+	}
+	return m.Volume + ": " + strings.Join(levels, ", then ") + "."
+}
+
+// points turns a series into the volume's own seconds. It starts at zero with the first window's level. More windows
+// than n are thinned: of each stretch the lowest and the highest stay, so that no fall and no spike is lost.
+func points(s result.Series, compress, scale float64, n int) ([]float64, []*float64) {
+	times, values := []float64{0}, []*float64{known(s[0].Value * scale)}
+	keep := func(p result.Point) {
+		times = append(times, seconds(p.End, compress))
+		values = append(values, known(p.Value*scale))
+	}
+	if len(s) <= n {
+		for _, p := range s {
+			keep(p)
+		}
+		return times, values
+	}
+	stretches := max(1, (n-1)/2)
+	for i := range stretches {
+		low, high := i*len(s)/stretches, i*len(s)/stretches
+		for j := low; j < (i+1)*len(s)/stretches; j++ {
+			if s[j].Value < s[low].Value {
+				low = j
+			}
+			if s[j].Value > s[high].Value {
+				high = j
+			}
+		}
+		keep(s[min(low, high)])
+		if low != high {
+			keep(s[max(low, high)])
+		}
+	}
+	if end := s[len(s)-1]; times[len(times)-1] < seconds(end.End, compress) {
+		keep(end)
+	}
+	return times, values
+}
+
+func seconds(t time.Duration, compress float64) float64 {
+	return math.Round(t.Seconds()*compress*1000) / 1000
+}
+
+// known rounds a value to what can be drawn, and turns what is no number into a gap.
+func known(x float64) *float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return nil
+	}
+	x = math.Round(x*1000) / 1000
+	if math.Abs(x) >= 100 {
+		x = math.Round(x*10) / 10
+	}
+	return &x
+}

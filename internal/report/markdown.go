@@ -1,0 +1,189 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Markdown writes the report in GitHub's Markdown.
+func Markdown(w io.Writer, r Report) error {
+	m := markdown{Report: r}
+	m.head()
+	m.why()
+	m.phases()
+	m.cost()
+	m.checked()
+	m.doubts()
+	m.again()
+	if _, err := io.WriteString(w, m.out.String()); err != nil {
+		return fmt.Errorf("write the Markdown report: %w", err)
+	}
+	return nil
+}
+
+type markdown struct {
+	Report
+	out strings.Builder
+}
+
+func (m *markdown) printf(format string, args ...any) { fmt.Fprintf(&m.out, format, args...) }
+
+func (m *markdown) head() {
+	run := m.Document.Run
+	m.printf("# %s\n\n", escape(m.headline()))
+	m.printf("**%s** · %s · %s\n\n", escape(strings.Join(m.labels(), " · ")), escape(run.Profile), run.Started.UTC().Format("2 January 2006, 15:04 UTC"))
+	for _, advice := range m.advice() {
+		m.printf("%s\n\n", escape(advice))
+	}
+	if notice := m.notice(); notice != "" {
+		m.printf("> %s\n\n", escape(notice))
+	}
+}
+
+func (m *markdown) why() {
+	reasons := m.reasons()
+	if len(reasons) == 0 {
+		return
+	}
+	m.printf("## Why\n\n")
+	for _, reason := range reasons {
+		m.printf("%s\n\n", escape(reason.Text))
+		for _, formula := range reason.Formulas {
+			m.printf("    %s\n", formula)
+		}
+		if len(reason.Formulas) > 0 {
+			m.printf("\n")
+		}
+	}
+}
+
+func (m *markdown) phases() {
+	m.printf("## Phases\n\n")
+	groups := m.groups()
+	if len(groups) > 0 {
+		const width = 60
+		if drawn, over := m.sparks(groups[0], width); len(drawn) > 0 {
+			m.printf("IOPS of %s, over %s:\n\n", escape(groups[0].Name), over)
+			for _, d := range drawn {
+				m.printf("    %-8s %s  %s\n", clean(d.Volume), d.Line, d.Text)
+			}
+			m.printf("\n")
+		}
+	}
+	for _, g := range groups {
+		m.printf("### %s (%s)\n\n", escape(g.Members[0].title()), escape(g.Name))
+		header := []string{""}
+		for _, member := range g.Members {
+			m.printf("- **%s**: %s\n", escape(member.Volume), escape(member.sentence()))
+			header = append(header, member.Volume)
+		}
+		m.printf("\n")
+		rows := m.rows(g)
+		lines := make([][]string, len(rows))
+		for i, row := range rows {
+			lines[i] = []string{row.Label}
+			for _, c := range row.Cells {
+				text := c.Text
+				if c.Expected != "" {
+					text += " (expected " + c.Expected + ")"
+				}
+				if c.Note != "" {
+					text += " (" + c.Note + ")"
+				}
+				lines[i] = append(lines[i], text)
+			}
+		}
+		m.table(header, 1, lines)
+	}
+}
+
+func (m *markdown) cost() {
+	from, ok := m.prices()
+	if !ok {
+		return
+	}
+	m.printf("## Cost\n\nPrices of %s (%s), as of %s.\n\n", escape(from.Location), escape(from.Region), escape(from.Date))
+	var lines [][]string
+	for _, p := range prices(m.options()) {
+		used := p.Used
+		if used == "" {
+			used = none
+		}
+		lines = append(lines, []string{p.Configuration, used, p.Sustained, p.Burst, p.MiBps, p.Monthly})
+	}
+	m.table([]string{"Configuration", "In this run", "Sustained IOPS", "Burst IOPS", "MiB/s", "USD a month"}, 2, lines)
+}
+
+func (m *markdown) checked() {
+	var lines [][]string
+	for _, c := range m.checks() {
+		holds := "yes"
+		if !c.OK {
+			holds = "no"
+		}
+		lines = append(lines, []string{c.Name, c.Phase, strings.TrimSpace(c.Expected + " " + c.Unit), strings.TrimSpace(c.Measured + " " + c.Unit), holds})
+	}
+	if len(lines) > 0 {
+		m.printf("## Checks\n\n%d of %d hold.\n\n", len(lines)-failedChecks(m.checks()), len(lines))
+		m.table([]string{"Check", "Phase", "Expected", "Measured", "Holds"}, 2, lines)
+	}
+}
+
+func (m *markdown) doubts() {
+	warnings := m.warnings()
+	if len(warnings) == 0 {
+		return
+	}
+	m.printf("## Warnings\n\n")
+	for _, w := range warnings {
+		m.printf("- %s (%s)", escape(w.Text), escape(w.Code))
+		if len(w.Where) > 0 {
+			m.printf(": %s", escape(strings.Join(w.Where, ", ")))
+		}
+		m.printf("\n")
+	}
+	m.printf("\n")
+}
+
+func (m *markdown) again() {
+	m.printf("## Environment\n\n")
+	var lines [][]string
+	for _, f := range m.environment() {
+		lines = append(lines, []string{f.Name, f.Value})
+	}
+	m.table([]string{"", ""}, 2, lines)
+	if command := m.Run.Command; command != "" {
+		m.printf("## Run it again\n\n    %s\n", clean(command))
+	}
+}
+
+// table writes a table whose columns from the given one on hold numbers.
+func (m *markdown) table(header []string, numbersFrom int, lines [][]string) {
+	row := func(cells []string) {
+		for i, c := range cells {
+			m.printf("| %s ", escape(c))
+			if i == len(cells)-1 {
+				m.printf("|\n")
+			}
+		}
+	}
+	row(header)
+	for i := range header {
+		if i < numbersFrom {
+			m.printf("|---")
+		} else {
+			m.printf("|---:")
+		}
+	}
+	m.printf("|\n")
+	for _, l := range lines {
+		row(l)
+	}
+	m.printf("\n")
+}
+
+// escape makes a text literal in Markdown: no markup, no HTML, no new line.
+var escaper = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `&lt;`, ">", `&gt;`, "&", "&amp;", "|", `\|`, "#", `\#`, "~", `\~`)
+
+func escape(s string) string { return escaper.Replace(clean(s)) }

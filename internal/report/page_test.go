@@ -1,0 +1,96 @@
+package report_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// pixelLevel reads from the canvas of the lead chart at which IOPS a series' colour stands at a time, in seconds.
+const pixelLevel = `(seconds, colour) => {
+	const u = ebscope.charts[0], x = Math.round(u.valToPos(seconds, "x", true));
+	const probe = document.createElement("canvas").getContext("2d");
+	probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(colour).trim();
+	probe.fillRect(0, 0, 1, 1);
+	const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
+	const column = u.ctx.getImageData(x, 0, 1, u.ctx.canvas.height).data, hits = [];
+	for (let y = 0; y < u.ctx.canvas.height; y++) {
+		const d = Math.abs(column[4*y] - r) + Math.abs(column[4*y+1] - g) + Math.abs(column[4*y+2] - b);
+		if (d < 24 && column[4*y+3] > 200) hits.push(y);
+	}
+	if (!hits.length) return -1;
+	return u.posToVal((hits[0] + hits[hits.length - 1]) / 2, "y", true);
+}`
+
+func TestPage(t *testing.T) {
+	tests := []struct {
+		name, scheme string
+		width        int64
+	}{
+		{"light-1280", "light", 1280}, {"dark-1280", "dark", 1280}, {"light-390", "light", 390}, {"dark-390", "dark", 390},
+	}
+	browser := browser(t)
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			tab := open(t, browser, fixture(t), test.scheme, test.width)
+
+			// Nothing is wider than the window.
+			if wide := evaluate[int64](t, tab, "document.documentElement.scrollWidth"); wide > test.width {
+				t.Errorf("the page is %d pixels wide in a window of %d", wide, test.width)
+			}
+			checkLeadData(t, tab)
+			tab.complained(t) // before pixels are read, about which Chromium has advice to give
+			checkLeadPixels(t, tab)
+
+			keep(t, test.name+".png", run(t, tab, chromedp.FullScreenshot(100)))
+		})
+	}
+	t.Run("print", func(t *testing.T) {
+		tab := open(t, browser, fixture(t), "dark", 1280)
+		pdf := run(t, tab, chromedp.PrintToPDF(chromedp.PDFPaper(chromedp.PaperA4), chromedp.PDFPreferCSSPageSize()))
+		keep(t, "print.pdf", pdf)
+		if !bytes.HasPrefix(pdf, []byte("%PDF-")) {
+			t.Error("no PDF came out")
+		}
+	})
+}
+
+// checkLeadData reads the drawn series from the plot itself.
+func checkLeadData(t *testing.T, tab *tab) {
+	t.Helper()
+	labels := evaluate[[]string](t, tab, `ebscope.charts[0].series.slice(1).map(s => s.label)`)
+	if got, want := strings.Join(labels, ", "), "gp3, gp2, gp3 predicted, gp2 predicted"; got != want {
+		t.Fatalf("the lead chart draws %q, want %q", got, want)
+	}
+	// Windows of 50 ms are 3 s of the volume's time; the fall is at 1,998.9 s.
+	value := func(series string, seconds string) float64 {
+		return evaluate[float64](t, tab, `(u => u.data[1 + u.series.slice(1).findIndex(s => s.label == "`+series+`")][u.data[0].indexOf(`+seconds+`)])(ebscope.charts[0])`)
+	}
+	for _, check := range []struct {
+		series, seconds string
+		want            float64
+	}{
+		{"gp2", "1200", 3001}, {"gp2", "1998", 3001}, {"gp2", "2004", 300}, {"gp2", "2700", 300}, {"gp3", "600", 3000},
+		{"gp2 predicted", "1998", 3001}, {"gp2 predicted", "2004", 300},
+	} {
+		if got := value(check.series, check.seconds); got < check.want*0.99 || got > check.want*1.01 {
+			t.Errorf("%s at %s s is drawn at %v, want %v", check.series, check.seconds, got, check.want)
+		}
+	}
+}
+
+// checkLeadPixels reads them from the picture.
+func checkLeadPixels(t *testing.T, tab *tab) {
+	t.Helper()
+	for _, check := range []struct {
+		seconds string
+		want    float64
+	}{{"1000", 3001}, {"1950", 3001}, {"2050", 300}, {"2600", 300}} {
+		got := evaluate[float64](t, tab, "("+pixelLevel+")("+check.seconds+`, "--v1")`)
+		if got < check.want-60 || got > check.want+60 {
+			t.Errorf("at %s s the gp2 line stands at %.0f IOPS in the picture, want %.0f", check.seconds, got, check.want)
+		}
+	}
+}

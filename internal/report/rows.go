@@ -1,0 +1,213 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"ebscope/internal/analyze"
+	"ebscope/internal/cost"
+)
+
+// cell is a figure, what the model expects it to be, and a remark on it.
+type cell struct{ Text, Expected, Note string }
+
+// row is a line of a phase's table, a cell for each volume. Words says that the cells hold words, not a number.
+type row struct {
+	Label string
+	Words bool
+	Cells []cell
+}
+
+// rows returns everything that is known about a phase in numbers. A volume on which the phase is not done has none.
+func (r Report) rows(g group) []row {
+	var rows []row
+	line := func(label string, words bool, of func(m member) cell) {
+		line := row{Label: label, Words: words}
+		known := false
+		for _, m := range g.Members {
+			c := cell{Text: none}
+			if m.done() {
+				c = of(m)
+			}
+			known = known || c.Text != none
+			line.Cells = append(line.Cells, c)
+		}
+		if known {
+			rows = append(rows, line)
+		}
+	}
+	add := func(label string, of func(m member) cell) { line(label, false, of) }
+	say := func(label string, of func(m member) cell) { line(label, true, of) }
+	add("IOPS, mean", func(m member) cell {
+		return cell{Text: iops(m.IOPS.Mean), Expected: expected(m, func(e analyze.Expected) float64 { return e.IOPSMean }, iops)}
+	})
+	add("IOPS, lowest", func(m member) cell { return cell{Text: iops(m.IOPS.Min)} })
+	add("IOPS, highest", func(m member) cell { return cell{Text: iops(m.IOPS.Max)} })
+	add("IOPS, fio's mean", func(m member) cell {
+		return cell{Text: iops(m.IOPS.FioMean), Expected: expected(m, func(e analyze.Expected) float64 { return e.IOPSFioMean }, iops)}
+	})
+	add("MiB/s", func(m member) cell {
+		return cell{Text: mibps(m.ThroughputMiBps), Expected: expected(m, func(e analyze.Expected) float64 { return e.ThroughputMiBps }, mibps)}
+	})
+	latency := func(label string, of func(l analyze.Latency) *float64, model func(e analyze.Expected) float64) {
+		add(label+", ms", func(m member) cell {
+			if m.Latency == nil {
+				return cell{Text: none}
+			}
+			c := cell{Text: optional(of(*m.Latency), figure)}
+			if model != nil {
+				c.Expected = expected(m, model, figure)
+			}
+			return c
+		})
+	}
+	latency("Mean latency", func(l analyze.Latency) *float64 { return &l.Mean }, func(e analyze.Expected) float64 { return e.LatencyMeanMS })
+	latency("p50", func(l analyze.Latency) *float64 { return l.P50 }, func(e analyze.Expected) float64 { return e.LatencyP50MS })
+	latency("p95", func(l analyze.Latency) *float64 { return l.P95 }, func(e analyze.Expected) float64 { return e.LatencyP95MS })
+	latency("p99", func(l analyze.Latency) *float64 { return l.P99 }, func(e analyze.Expected) float64 { return e.LatencyP99MS })
+	latency("Maximum", func(l analyze.Latency) *float64 { return &l.Max }, nil)
+	say("Reads", func(m member) cell { return direction(m.Read) })
+	say("Writes", func(m member) cell { return direction(m.Write) })
+	say("Fall", func(m member) cell {
+		if m.Cliff == nil {
+			return cell{Text: none}
+		}
+		c := cell{Text: fmt.Sprintf("%s: %s → %s IOPS", span(m.Cliff.AtSUncompressed), iops(m.Cliff.BeforeIOPS), iops(m.Cliff.AfterIOPS))}
+		if m.Expected != nil && m.Expected.CliffAtS != nil {
+			c.Note = "expected at " + span(*m.Expected.CliffAtS*r.compress())
+		}
+		return c
+	})
+	say("Limited by", func(m member) cell { return cell{Text: m.limits()} })
+	say("Verdict", func(m member) cell { return cell{Text: word(verdictWords, m.Verdict)} })
+	say("Credits, start → end", func(m member) cell {
+		if m.Credits == nil || m.Credits.Start == nil && m.Credits.End == nil {
+			return cell{Text: none}
+		}
+		return cell{Text: r.credits(m.Credits.Start) + " → " + r.credits(m.Credits.End)}
+	})
+	say("Credits inferred from the fall", func(m member) cell {
+		if m.Credits == nil {
+			return cell{Text: none}
+		}
+		return cell{Text: r.credits(m.Credits.InferredStart)}
+	})
+	return rows
+}
+
+// credits prints a balance of the run as the uncompressed volume would hold it.
+func (r Report) credits(balance *float64) string {
+	if balance == nil {
+		return none
+	}
+	return amount(*balance * r.compress())
+}
+
+func expected(m member, of func(analyze.Expected) float64, print func(float64) string) string {
+	if m.Expected == nil {
+		return ""
+	}
+	return print(of(*m.Expected))
+}
+
+func direction(d *analyze.Direction) cell {
+	if d == nil {
+		return cell{Text: none}
+	}
+	c := cell{Text: fmt.Sprintf("%s IOPS, %s MiB/s", iops(d.IOPS.Mean), mibps(d.ThroughputMiBps))}
+	if d.Latency != nil {
+		c.Note = fmt.Sprintf("mean %s ms, p99 %s ms", figure(d.Latency.Mean), optional(d.Latency.P99, figure))
+	}
+	return c
+}
+
+// price is a line of the cost table.
+type price struct{ Configuration, Used, Sustained, Burst, MiBps, Monthly string }
+
+func prices(options []cost.Option) []price {
+	lines := make([]price, len(options))
+	for i, o := range options {
+		lines[i] = price{
+			Configuration: o.Volume.String(), Used: strings.Join(o.Used, ", "),
+			Sustained: iops(float64(o.Sustained)), Burst: none,
+			MiBps: decimals(o.Throughput.MiBps(), 1), Monthly: o.Monthly.String(),
+		}
+		if o.BurstFor > 0 {
+			lines[i].Burst = fmt.Sprintf("%s for %s", iops(float64(o.Burst)), span(o.BurstFor.Seconds()))
+		}
+	}
+	return lines
+}
+
+// check is a line of the table of checks.
+type check struct {
+	Name, Phase, Expected, Measured, Unit string
+	OK                                    bool
+}
+
+var checkWords = map[string][2]string{ // name and unit
+	"littles-law":  {"Little's law: I/Os in flight ÷ IOPS", "ms"},
+	"series-total": {"Series against fio's summary", "IOPS"},
+}
+
+func (r Report) checks() []check {
+	lines := make([]check, len(r.Document.Checks))
+	for i, c := range r.Document.Checks {
+		name, known := checkWords[c.Code]
+		if !known {
+			name = [2]string{c.Code, ""}
+		}
+		lines[i] = check{Name: name[0], Unit: name[1], Phase: c.Volume + " " + c.Phase,
+			Expected: figure(c.Expected), Measured: figure(c.Measured), OK: c.OK}
+	}
+	return lines
+}
+
+// failedChecks counts the checks that do not hold.
+func failedChecks(checks []check) int {
+	n := 0
+	for _, c := range checks {
+		if !c.OK {
+			n++
+		}
+	}
+	return n
+}
+
+// fact is a line of a list of names and values.
+type fact struct{ Name, Value string }
+
+func (r Report) environment() []fact {
+	e := r.Run.Environment
+	facts := []fact{
+		{"Run", r.Document.Run.ID},
+		{"Started", r.Document.Run.Started.UTC().Format("2 January 2006, 15:04:05 UTC")},
+		{"Tool", r.Run.Tool},
+		{"Target", string(r.Document.Run.Target)},
+		{"fio", e.FioVersion},
+		{"Engine", e.Engine},
+		{"Device", e.Device},
+		{"Instance", e.Instance},
+		{"System", strings.TrimSpace(e.OS + " " + e.Kernel)},
+		{"CPU", e.CPU},
+	}
+	if r.Run.Finished != nil {
+		facts = append(facts, fact{"Took", span(r.Run.Finished.Sub(r.Run.Started).Seconds())})
+	}
+	if e.CPUs > 0 {
+		facts = append(facts, fact{"CPUs", fmt.Sprint(e.CPUs)})
+	}
+	for _, v := range r.Document.Volumes {
+		facts = append(facts, fact{"Volume " + v.Name, v.Configuration})
+	}
+	if p, ok := r.prices(); ok {
+		facts = append(facts, fact{"Prices", fmt.Sprintf("%s (%s), on demand, as of %s", p.Location, p.Region, p.Date)})
+	}
+	var known []fact
+	for _, f := range facts {
+		if f.Value != "" {
+			known = append(known, f)
+		}
+	}
+	return known
+}
