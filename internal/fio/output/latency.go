@@ -52,6 +52,9 @@ func (l latency) convert(kind string, ios int64) (result.Latency, error) {
 	if l.N != nil {
 		out.Samples = *l.N
 	}
+	if !count(out.Samples) {
+		return result.Latency{}, fmt.Errorf("the count N of %s_ns is %d", kind, out.Samples)
+	}
 	if out.Samples == 0 {
 		return result.Latency{Kind: kind}, nil
 	}
@@ -75,13 +78,13 @@ func (l latency) convert(kind string, ios int64) (result.Latency, error) {
 		out.Percentiles = append(out.Percentiles, result.Percentile{Percent: percent, Value: ns("percentile "+key, value)})
 	}
 	slices.SortFunc(out.Percentiles, func(a, b result.Percentile) int { return compare(a.Percent, b.Percent) })
-	for key, count := range l.Bins {
+	for key, n := range l.Bins {
 		at, parseErr := strconv.ParseInt(key, 10, 64)
-		if parseErr != nil || at < 0 || count < 0 {
-			return result.Latency{}, fmt.Errorf("%s_ns has the bin %q: %d", kind, key, count)
+		if parseErr != nil || at < 0 || !count(n) {
+			return result.Latency{}, fmt.Errorf("%s_ns has the bin %q: %d", kind, key, n)
 		}
-		if count > 0 {
-			out.Bins = append(out.Bins, result.Bin{At: time.Duration(at), Count: count})
+		if n > 0 {
+			out.Bins = append(out.Bins, result.Bin{At: time.Duration(at), Count: n})
 		}
 	}
 	slices.SortFunc(out.Bins, func(a, b result.Bin) int { return compare(a.At, b.At) })

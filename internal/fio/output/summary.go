@@ -2,6 +2,7 @@ package output
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"ebscope/internal/result"
@@ -64,8 +65,8 @@ func quote(messages []string) string {
 }
 
 func (d direction) convert(kind string) (result.Direction, error) {
-	const maxRuntime = int64(1<<63-1) / int64(time.Millisecond)
-	if d.TotalIOs < 0 || d.Bytes < 0 || d.Runtime < 0 || d.Runtime > maxRuntime || d.IOPS < 0 || d.BW < 0 || d.BWBytes < 0 {
+	const maxRuntime = int64(math.MaxInt64 / time.Millisecond)
+	if !count(d.TotalIOs) || !count(d.Bytes) || d.Runtime < 0 || d.Runtime > maxRuntime || d.IOPS < 0 || d.BW < 0 || d.BWBytes < 0 {
 		return result.Direction{}, fmt.Errorf("a count or rate is out of range: %d I/Os, %d bytes, %d ms, %v IOPS", d.TotalIOs, d.Bytes, d.Runtime, d.IOPS)
 	}
 	block := d.Lat
@@ -85,6 +86,9 @@ func (d direction) convert(kind string) (result.Direction, error) {
 		IOPS: units.IOPS(d.IOPS), Throughput: throughput, Latency: latency,
 	}, nil
 }
+
+// count says whether a number can be a count of I/Os or bytes: one that sums and products of doubles keep exact.
+func count(n int64) bool { return n >= 0 && n < 1<<53 }
 
 // together sums directions or jobs that ran side by side.
 func together(parts []result.Direction) result.Direction {

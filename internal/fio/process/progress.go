@@ -12,7 +12,7 @@ import (
 	"ebscope/internal/units"
 )
 
-// Progress is how a run of fio comes along, about once a second.
+// Progress is how a run of fio comes along. There is one about every second, the first after two or three.
 type Progress struct {
 	Elapsed time.Duration // since fio was started
 	IOPS    units.IOPS    // at present, reads and writes together
