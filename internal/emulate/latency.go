@@ -3,7 +3,6 @@ package emulate
 import (
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"time"
 )
 
@@ -36,14 +35,10 @@ func (l Latency) validate() error {
 	if len(l) < 2 || l[0].P != 0 || l[len(l)-1].P != 1 || l[0].Value < 0 {
 		return errors.New("a latency profile goes from quantile 0 to quantile 1 and is not negative")
 	}
-	rising := slices.IsSortedFunc(l, func(a, b Quantile) int {
-		if a.P < b.P && a.Value <= b.Value {
-			return -1
+	for i := 1; i < len(l); i++ {
+		if !(l[i].P > l[i-1].P) || l[i].Value < l[i-1].Value {
+			return errors.New("the quantiles of a latency profile must rise")
 		}
-		return 1
-	})
-	if !rising {
-		return errors.New("the quantiles of a latency profile must rise")
 	}
 	return nil
 }

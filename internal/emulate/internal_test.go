@@ -1,0 +1,99 @@
+//go:build linux
+
+package emulate
+
+import (
+	"testing"
+	"time"
+)
+
+func TestClock(t *testing.T) {
+	start := time.Now()
+	at := func(s float64) time.Time { return start.Add(time.Duration(s * float64(time.Second))) }
+	const second = time.Second
+	c := &clock{elapsed: 100 * second}
+
+	if got, running := c.arrive(at(5)); running || got != 100*second {
+		t.Errorf("an I/O on a standing clock: %v, running %v; want 100 s and free", got, running)
+	}
+	c.armed = true
+	if got := c.read(at(7)); got != 100*second {
+		t.Errorf("an armed clock reads %v, want 100 s: no I/O has come", got)
+	}
+	if got, running := c.arrive(at(10)); !running || got != 100*second {
+		t.Errorf("the first I/O of a phase: %v, running %v; want 100 s, charged", got, running)
+	}
+	c.completes(101 * second)
+	if got, _ := c.arrive(at(12)); got != 102*second {
+		t.Errorf("an I/O 2 s later arrives at %v, want 102 s", got)
+	}
+	c.completes(103 * second)
+	c.completes(102 * second)
+	c.stop()
+	if got := c.read(at(50)); got != 103*second {
+		t.Errorf("after the phase the clock reads %v, want 103 s, the last completion", got)
+	}
+	// A phase without any I/O takes no time.
+	c.armed = true
+	c.stop()
+	if got, running := c.arrive(at(60)); running || got != 103*second {
+		t.Errorf("after an empty phase: %v, running %v; want 103 s and free", got, running)
+	}
+}
+
+// By the curve: 0.449 + 0.120 × p ÷ 0.5 up to 0.569 ms; mean 0.5 × 0.509 + 0.45 × 0.598 + 0.04 × 0.7495 + 0.01 × 1.036
+// = 0.5640 ms.
+func TestDefaultLatency(t *testing.T) {
+	l := DefaultLatency()
+	if err := l.validate(); err != nil {
+		t.Fatal(err)
+	}
+	for p, want := range map[float64]time.Duration{
+		0: 449e3, 0.25: 509e3, 0.5: 569e3, 0.95: 627e3, 0.99: 872e3, 1: 1200e3,
+	} {
+		if got := l.at(p); (got - want).Abs() > time.Microsecond {
+			t.Errorf("quantile %v: %v, want %v", p, got, want)
+		}
+	}
+	s := newSampler(l, 1)
+	var sum time.Duration
+	const n = 100_000
+	for range n {
+		sum += s.draw()
+	}
+	// The standard deviation is about 0.08 ms, so the mean of 100,000 is good to 1 µs.
+	if mean := sum / n; (mean - 564*time.Microsecond).Abs() > time.Microsecond {
+		t.Errorf("mean %v, want 0.564 ms", mean)
+	}
+	if newSampler(l, 7).draw() != newSampler(l, 7).draw() {
+		t.Error("the same seed draws different latencies")
+	}
+	if got := newSampler(nil, 1).draw(); got != 0 {
+		t.Errorf("no profile draws %v, want 0", got)
+	}
+}
+
+func TestParseMounts(t *testing.T) {
+	got := parseMounts("36 35 7:3 / /mnt/with\\040space rw,noatime master:1 - xfs /dev/loop3 rw\n" +
+		"broken line\n" +
+		"37 35 0:45 / /run/x/fuse rw shared:2 - fuse.ebscope ebscope:x rw,user_id=0\n")
+	want := []mountEntry{
+		{major: 7, minor: 3, dir: "/mnt/with space", kind: "xfs", source: "/dev/loop3"},
+		{major: 0, minor: 45, dir: "/run/x/fuse", kind: "fuse.ebscope", source: "ebscope:x"},
+	}
+	if len(got) != len(want) || got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func FuzzParseMounts(f *testing.F) {
+	f.Add("36 35 7:3 / /mnt rw master:1 - xfs /dev/loop3 rw\n")
+	f.Add("1 2 a:b / \\0 rw - x\n - - \\777 -\n")
+	f.Fuzz(func(t *testing.T, table string) {
+		for _, m := range parseMounts(table) {
+			if m.kind == "" {
+				t.Errorf("an entry without a type: %+v", m)
+			}
+		}
+	})
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package emulate_test
+
+const raceEnabled = false
