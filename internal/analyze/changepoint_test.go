@@ -58,7 +58,7 @@ func TestChanges(t *testing.T) {
 
 // What is no change of level must not become one.
 func TestNoFalseChanges(t *testing.T) {
-	random := rand.New(rand.NewPCG(7, 7))
+	var random *rand.Rand // afresh for each case
 	fill := func(n int, value func(i int) float64) []float64 {
 		values := make([]float64, n)
 		for i := range values {
@@ -81,6 +81,7 @@ func TestNoFalseChanges(t *testing.T) {
 		"high and low in turn": {1, func(i int) float64 { return map[bool]float64{true: 1500, false: 3000}[i%2 == 0] }},
 		"noise that grows":     {1, func(i int) float64 { return 1000 + float64(i%300)/3*random.NormFloat64() }},
 	} {
+		random = rand.New(rand.NewPCG(7, 7))
 		for _, n := range []int{5, 19, 60, 200, 900, 2700} {
 			for range 1 + 2000/n {
 				if got := changes(fill(n, tt.value), tt.quantum); got != nil {

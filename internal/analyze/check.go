@@ -32,7 +32,7 @@ func (s subject) checks(p Phase, m result.Measurement) []Check {
 		}
 		add("littles-law", 1000*outstanding/p.IOPS.FioMean, p.Latency.Mean, max(littlesLaw, edges), text)
 	}
-	if samples, _ := clean(m.IOPS, m.Window); len(samples) > 0 && p.IOPS.FioMean > 0 {
+	if samples, _ := clean(m.IOPS); len(samples) > 0 && p.IOPS.FioMean > 0 {
 		add("series-total", p.IOPS.FioMean, statisticsOf(samples).mean, seriesTotal, "mean of the IOPS series = IOPS of the summary")
 	}
 	return checks

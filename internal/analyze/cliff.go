@@ -6,32 +6,42 @@ import (
 	"ebscope/internal/model"
 )
 
-// leastUnexplained is the smallest fall, as a share, that counts without a known cause: latency alone drifts by less.
-const leastUnexplained = 0.2
+const (
+	// leastUnexplained is the smallest fall, as a share, that counts without a known cause: latency alone drifts by less.
+	leastUnexplained = 0.2
+	// restless is the share of time that a phase must spend off its main level to be unstable, or below it to have
+	// fallen for no known cause. The machine that runs the benchmark accounts for shorter stalls.
+	restless = 0.1
+)
 
 // fall is a change to a lower level that lasts.
 type fall struct {
-	edge   int // index into the course's edges
 	at     time.Duration
 	before level
 	after  level
 	cause  Cause
 }
 
-func (f fall) drop() float64 { return 1 - f.after.mean/f.before.mean }
+func (f fall) drop() float64 { return 1 - f.after.typical/f.before.typical }
 
 // findFall returns the deepest fall from what went before to what came after, and false where there is none. A stall
 // that recovers is no fall, nor is the end of a short peak.
-func findFall(c course, all []ceiling) (fall, bool) {
+func findFall(c course, ceilings []ceiling) (fall, bool) {
 	var found fall
 	deepest := 0.0
+	held, ios := c.sums()
+	all, last := len(c.levels), c.levels[len(c.levels)-1].typical
 	for i, at := range c.edges {
 		before, after := c.levels[i], c.levels[i+1]
-		middle := (before.mean + after.mean) / 2
-		depth := before.mean - after.mean
-		lasts := c.mean(0, i+1) >= middle && c.mean(i+1, len(c.levels)) <= middle && c.levels[len(c.levels)-1].mean <= middle
-		f := fall{i, at, before, after, causeOf(after.mean, all)}
-		if depth > deepest && lasts && (f.cause != UnknownCause || f.drop() >= leastUnexplained) {
+		middle := (before.typical + after.typical) / 2
+		depth := before.typical - after.typical
+		// Multiplied out, since a level may hold for no time at all.
+		lasts := ios[i+1] >= middle*held[i+1] && ios[all]-ios[i+1] <= middle*(held[all]-held[i+1]) && last <= middle
+		f := fall{at, before, after, causeOf(after.typical, ceilings)}
+		if f.cause == UnknownCause {
+			lasts = lasts && f.drop() >= leastUnexplained && c.share(at-c.start()) >= restless && c.share(c.end()-at) >= restless
+		}
+		if lasts && depth > deepest {
 			found, deepest = f, depth
 		}
 	}
@@ -61,7 +71,7 @@ func inferredCredits(c course, f fall, operationsPerIO, baseline float64) float6
 	for _, s := range c.rest {
 		if s.to > f.at {
 			// The mixed sample, as far as it lies before the fall.
-			ios += f.before.mean * max(0, (f.at-s.from).Seconds())
+			ios += f.before.typical * max(0, (f.at-s.from).Seconds())
 			break
 		}
 		ios += s.iops * s.length()

@@ -121,7 +121,8 @@ const (
 	UnknownCause  Cause = "unknown"
 )
 
-// Cliff is a lasting fall from one level to another.
+// Cliff is a lasting fall from one level to another. BeforeIOPS and AfterIOPS are means in which
+// samples far from the level count as near it, so that a short stall does not show in them.
 type Cliff struct {
 	AtS             float64 `json:"at_s"`
 	AtSUncompressed float64 `json:"at_s_uncompressed"`

@@ -6,7 +6,12 @@ import "time"
 type level struct {
 	from, to time.Duration
 	statistics
+	typical float64 // the IOPS that it holds, whatever a few samples show
 	samples []sample
+}
+
+func newLevel(samples []sample, quantum float64) level {
+	return level{samples[0].from, samples[len(samples)-1].to, statisticsOf(samples), typicalOf(samples, quantum), samples}
 }
 
 // course is a series taken apart: what is set apart of it, its levels, and the instants at which one follows another.
@@ -37,17 +42,16 @@ func newCourse(samples []sample) course {
 		if to < len(c.rest) && c.mixed(to-1, from, to-1, values[to]) {
 			to--
 		}
-		part := c.rest[from:to]
-		c.levels = append(c.levels, level{part[0].from, part[len(part)-1].to, statisticsOf(part), part})
+		c.levels = append(c.levels, newLevel(c.rest[from:to], c.quantum()))
 	}
 	for i, m := range at {
-		c.edges = append(c.edges, edge(c.rest[m-1], c.rest[m], c.levels[i].mean, c.levels[i+1].mean))
+		c.edges = append(c.edges, edge(c.rest[m-1], c.rest[m], c.levels[i].typical, c.levels[i+1].typical))
 	}
 	return c
 }
 
 // quantum is what one I/O more in a sample adds to its IOPS.
-func (c course) quantum() float64 { return float64(len(c.rest)) / seconds(c.rest) }
+func (c course) quantum() float64 { return float64(len(c.rest)) / (c.end() - c.first.to).Seconds() }
 
 func (c course) start() time.Duration { return c.first.from }
 
@@ -70,17 +74,18 @@ func (c course) span(i int) time.Duration {
 	return to - from
 }
 
-// mean over levels from to to−1, weighted with the time for which they hold.
-func (c course) mean(from, to int) float64 {
-	var sum, time float64
-	for i := from; i < to; i++ {
+// share is a length of time as a share of the phase.
+func (c course) share(d time.Duration) float64 { return d.Seconds() / (c.end() - c.start()).Seconds() }
+
+// sums returns, for every number of levels from none to all, the time for which the first so many hold and the I/Os
+// that they typically serve in it.
+func (c course) sums() (held, ios []float64) {
+	held, ios = make([]float64, len(c.levels)+1), make([]float64, len(c.levels)+1)
+	for i, l := range c.levels {
 		span := c.span(i).Seconds()
-		sum, time = sum+c.levels[i].mean*span, time+span
+		held[i+1], ios[i+1] = held[i]+span, ios[i]+l.typical*span
 	}
-	if time == 0 {
-		return c.levels[from].mean
-	}
-	return sum / time
+	return held, ios
 }
 
 // mixed says whether a sample at the end of a level holds a part of the next one: it lies further towards that one's

@@ -61,10 +61,42 @@ func TestClean(t *testing.T) {
 	got, dropped := clean(result.Series{
 		{End: s, Value: 1}, {End: 2 * s, Value: math.NaN()}, {End: 3 * s, Value: math.Inf(1)}, {End: 4 * s, Value: -1},
 		{End: 5 * s, Value: 5}, {End: 5 * s, Value: 6}, {End: 3 * s, Value: 7}, {End: 6 * s, Value: 1e300}, {End: 7 * s, Value: 8},
-	}, s)
-	// After the gap from 1 to 5 s, the sample at 5 s speaks for one second; that at 7 s fills a gap of two.
-	want := []sample{{0, s, 1}, {4 * s, 5 * s, 5}, {5 * s, 7 * s, 8}}
+	})
+	want := []sample{{0, s, 1}, {s, 5 * s, 5}, {5 * s, 7 * s, 8}}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(sample{})); diff != "" || dropped != 6 {
 		t.Errorf("dropped %d, want 6; samples (want, got):\n%s", dropped, diff)
+	}
+}
+
+func TestDuring(t *testing.T) {
+	const ms = time.Millisecond
+	samples := []sample{{0, 990 * ms, 1}, {990 * ms, 2010 * ms, 2}, {2010 * ms, 2110 * ms, 3}}
+	for duration, want := range map[time.Duration]int{0: 3, time.Second: 1, 2 * time.Second: 2, 3 * time.Second: 3} {
+		if got := len(during(samples, duration)); got != want {
+			t.Errorf("%d samples lie within %v, want %d", got, duration, want)
+		}
+	}
+}
+
+func TestTypical(t *testing.T) {
+	for name, tt := range map[string]struct {
+		values  []float64
+		quantum float64
+		want    float64
+	}{
+		"constant": {[]float64{3000, 3000, 3000}, 1, 3000},
+		// 0 counts as 3,000 less two I/Os of 20: (9 × 3,000 + 2,960) ÷ 10.
+		"a stall": {[]float64{3000, 3000, 3000, 0, 3000, 3000, 3000, 3000, 3000, 3000}, 20, 2996},
+		// 6.25 I/Os in 50 ms are six or seven: nothing is far.
+		"whole I/Os": {[]float64{120, 120, 120, 140}, 20, 125},
+		"two values": {[]float64{1000, 3000}, 1, 2000},
+	} {
+		var samples []sample
+		for i, v := range tt.values {
+			samples = append(samples, sample{time.Duration(i) * time.Second, time.Duration(i+1) * time.Second, v})
+		}
+		if got := typicalOf(samples, tt.quantum); math.Abs(got-tt.want) > 1e-6 {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
 	}
 }

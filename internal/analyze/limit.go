@@ -92,12 +92,11 @@ func sustainable(all []ceiling) ceiling {
 func limitedBy(c course, all []ceiling) []LimitShare {
 	held := map[model.Limit]float64{}
 	for i, l := range c.levels {
-		held[holding(l.mean, all).limit] += c.span(i).Seconds()
+		held[holding(l.typical, all).limit] += c.share(c.span(i))
 	}
-	whole := (c.end() - c.start()).Seconds()
 	shares := make([]LimitShare, 0, len(held))
-	for limit, s := range held {
-		shares = append(shares, LimitShare{limit, s / whole})
+	for limit, share := range held {
+		shares = append(shares, LimitShare{limit, share})
 	}
 	slices.SortFunc(shares, func(a, b LimitShare) int {
 		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(a.Limit, b.Limit))

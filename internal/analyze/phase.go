@@ -68,7 +68,8 @@ func (a *analysis) phase(i int, m *result.Measurement, predicted *simulate.Phase
 
 // measure fills in what a measurement says.
 func (s subject) measure(p *Phase, m result.Measurement) {
-	samples, dropped := clean(m.IOPS, m.Window)
+	samples, dropped := clean(m.IOPS)
+	samples = during(samples, s.phase.Duration)
 	total := summary(m.Total)
 	p.ThroughputMiBps = total.throughput.MiBps()
 	p.Latency = latency(m.Total.Latency)
@@ -109,7 +110,7 @@ func (s subject) find(p *Phase, c course) {
 func (s subject) cliff(f fall) *Cliff {
 	return &Cliff{
 		AtS: f.at.Seconds(), AtSUncompressed: f.at.Seconds() * s.compress,
-		BeforeIOPS: f.before.mean, AfterIOPS: f.after.mean, DropPercent: 100 * f.drop(), Cause: f.cause,
+		BeforeIOPS: f.before.typical, AfterIOPS: f.after.typical, DropPercent: 100 * f.drop(), Cause: f.cause,
 	}
 }
 
@@ -149,7 +150,7 @@ func courseOf(samples []sample, total totals) (course, bool) {
 	}
 	c := newCourse(samples)
 	if len(c.rest) == 0 {
-		c.levels = []level{{c.first.from, c.first.to, statisticsOf(samples), samples}}
+		c.levels = []level{newLevel(samples, 0)}
 	}
 	return c, true
 }

@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"ebscope/internal/result"
@@ -19,23 +20,32 @@ func (s sample) length() float64 { return (s.to - s.from).Seconds() }
 const mostIOPS = 1e12
 
 // clean turns a measured series into samples and counts the points that cannot be: not a number, negative, absurd, or
-// out of order.
-func clean(series result.Series, window time.Duration) (samples []sample, dropped int) {
+// out of order. A sample reaches back to the one before it, as fio's averages do, however late its window was closed.
+func clean(series result.Series) (samples []sample, dropped int) {
 	var last time.Duration
 	for _, p := range series {
 		if !(p.Value >= 0 && p.Value <= mostIOPS) || p.End <= last {
 			dropped++
 			continue
 		}
-		from := last
-		// After a gap in the log, the point speaks for its own window only.
-		if window > 0 && p.End-last > 2*window {
-			from = p.End - window
-		}
-		samples = append(samples, sample{from, p.End, p.Value})
+		samples = append(samples, sample{last, p.End, p.Value})
 		last = p.End
 	}
 	return samples, dropped
+}
+
+// during leaves out the samples that lie for the most part after the end of a phase, when fio only waits for what is
+// in flight. A duration of zero has no end.
+func during(samples []sample, duration time.Duration) []sample {
+	if duration == 0 {
+		return samples
+	}
+	for i, s := range samples {
+		if (s.from+s.to)/2 > duration {
+			return samples[:i]
+		}
+	}
+	return samples
 }
 
 // statistics of samples; the mean is weighted with their length.
@@ -52,6 +62,30 @@ func statisticsOf(samples []sample) statistics {
 	// Sums leave a rest far below a millionth, which nobody wants to read.
 	s.mean = math.Round(served(samples)/seconds(samples)*1e6) / 1e6
 	return s
+}
+
+// typicalOf is the mean, with samples far from the median brought near: a stall, and the I/Os that come in together
+// when it ends, leave it alone. Two I/Os more or less are never far.
+func typicalOf(samples []sample, quantum float64) float64 {
+	middle := median(samples, func(s sample) float64 { return s.iops })
+	deviation := median(samples, func(s sample) float64 { return math.Abs(s.iops - middle) })
+	// 1.48 median deviations are one standard deviation of normal noise.
+	far := max(3*1.48*deviation, 2*quantum)
+	near := slices.Clone(samples)
+	for i := range near {
+		near[i].iops = min(max(near[i].iops, middle-far), middle+far)
+	}
+	return statisticsOf(near).mean
+}
+
+func median(samples []sample, of func(sample) float64) float64 {
+	values := make([]float64, len(samples))
+	for i, s := range samples {
+		values[i] = of(s)
+	}
+	slices.Sort(values)
+	n := len(values)
+	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
 // served is the number of I/Os in the samples.

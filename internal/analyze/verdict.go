@@ -13,8 +13,6 @@ import (
 const (
 	// apart is how far from the phase's main level time counts as spent off it.
 	apart = leastUnexplained
-	// restless is the share of time off the main level from which a phase is unstable.
-	restless = 0.05
 	// scatter is the coefficient of variation around its levels from which a phase is unstable.
 	scatter = 0.25
 	// grouped is the least length of what scatter is taken from, in seconds: over less, it is the scheduling of the
@@ -29,12 +27,13 @@ func (s subject) judge(c course, f *fall) (Verdict, string) {
 		return BurstThenBaseline, s.fell(*f)
 	case f != nil:
 		return Unstable, fmt.Sprintf("%s for %s, then %s: no limit that is known explains the fall.",
-			s.rate(f.before.mean), s.time(f.at.Seconds()), s.rate(f.after.mean))
-	case offLevel(c) > restless:
+			s.rate(f.before.typical), s.time(f.at.Seconds()), s.rate(f.after.typical))
+	case offLevel(c) >= restless:
 		return Unstable, s.wandered(c)
-	case scatterOf(c) > scatter:
-		return Unstable, fmt.Sprintf("%s on average, but samples lie between %s and %s.",
-			s.rate(statisticsOf(c.rest).mean), s.number(statisticsOf(c.rest).min), s.rate(statisticsOf(c.rest).max))
+	}
+	plain := statisticsOf(c.rest)
+	if scatterOf(c) > scatter || math.Abs(plain.mean-mainLevel(c)) > apart*plain.mean {
+		return Unstable, fmt.Sprintf("%s on average, but samples lie between %s and %s.", s.rate(plain.mean), s.number(plain.min), s.rate(plain.max))
 	}
 	return s.judgeSteady(mainLevel(c))
 }
@@ -57,13 +56,13 @@ func (s subject) fell(f fall) string {
 	if f.cause == InstanceBurst {
 		why = "the instance's burst was spent"
 	}
-	return fmt.Sprintf("%s for %s, then %s: %s.", s.rate(f.before.mean), s.time(f.at.Seconds()), s.rate(f.after.mean), why)
+	return fmt.Sprintf("%s for %s, then %s: %s.", s.rate(f.before.typical), s.time(f.at.Seconds()), s.rate(f.after.typical), why)
 }
 
 func (s subject) wandered(c course) string {
 	low, high := math.Inf(1), 0.0
 	for _, l := range c.levels {
-		low, high = min(low, l.mean), max(high, l.mean)
+		low, high = min(low, l.typical), max(high, l.typical)
 	}
 	return fmt.Sprintf("Between %s and %s: the level changed %s, which no limit that is known explains.",
 		s.number(low), s.rate(high), times(len(c.edges)))
@@ -108,14 +107,14 @@ func mainLevel(c course) float64 {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(c.levels[i].mean, c.levels[j].mean) })
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(c.levels[i].typical, c.levels[j].typical) })
 	left := (c.end() - c.start()) / 2
 	for _, i := range order {
 		if left -= c.span(i); left <= 0 {
-			return c.levels[i].mean
+			return c.levels[i].typical
 		}
 	}
-	return c.levels[order[len(order)-1]].mean
+	return c.levels[order[len(order)-1]].typical
 }
 
 // offLevel is the share of time that a phase spent off its main level.
@@ -126,11 +125,11 @@ func offLevel(c course) float64 {
 	main := mainLevel(c)
 	var off float64
 	for i, l := range c.levels {
-		if math.Abs(l.mean-main) > apart*main {
-			off += c.span(i).Seconds()
+		if math.Abs(l.typical-main) > apart*main {
+			off += c.share(c.span(i))
 		}
 	}
-	return off / (c.end() - c.start()).Seconds()
+	return off
 }
 
 // scatterOf is the coefficient of variation of the samples around their levels, less what counting whole I/Os makes.
@@ -141,8 +140,8 @@ func scatterOf(c course) float64 {
 		for i, s := range l.samples {
 			part = append(part, s)
 			if length := seconds(part); length >= grouped || i == len(l.samples)-1 {
-				whole := 1 / length / max(l.mean, 1/length)
-				off := (served(part)/length - l.mean) / max(l.mean, 1/length)
+				whole := 1 / length / max(l.typical, 1/length)
+				off := (served(part)/length - l.typical) / max(l.typical, 1/length)
 				variance += max(0, off*off-whole*whole)
 				groups++
 				part = part[:0]

@@ -80,8 +80,8 @@ func (s subject) warnings(p Phase, c course, samples, dropped int) []result.Warn
 		warn("first-sample-excluded", "The first sample, %s over %s, is left out of mean, minimum and maximum: it holds the one-off burst of a full rate bucket.",
 			s.rate(c.first.iops), duration(c.first.length()))
 	}
-	if most := highest(s.ceilings) * (1 + near); highestLevel(c) > most {
-		warn("above-limit", "%s is more than volume and instance allow: a cache, or blocks that were never written, served the I/O.", s.rate(highestLevel(c)))
+	if level := highestLevel(c); level > highest(s.ceilings)*(1+near) {
+		warn("above-limit", "%s is more than volume and instance allow: a cache, or blocks that were never written, served the I/O.", s.rate(level))
 	}
 	if p.Verdict == BurstOnly {
 		warn("burst-only", "The burst was not spent: the phase is too short to show what the volume holds for ever.")
@@ -105,10 +105,14 @@ func (s subject) warnings(p Phase, c course, samples, dropped int) []result.Warn
 	return all
 }
 
+// highestLevel is the highest level that holds for more than a moment, such as the one in which I/Os come in that
+// waited for a stall to end.
 func highestLevel(c course) float64 {
 	var most float64
-	for _, l := range c.levels {
-		most = max(most, l.mean)
+	for i, l := range c.levels {
+		if c.share(c.span(i)) >= restless {
+			most = max(most, l.typical)
+		}
 	}
 	return most
 }
