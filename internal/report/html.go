@@ -30,25 +30,25 @@ const (
 
 // page is what the template shows.
 type page struct {
-	Report         Report
-	Title, Notice  string
-	Labels, Advice []string
-	Date           string
-	Lead           *section
-	Facts          []fact
-	Reasons        []reason
-	Prices         []price
-	PricesFrom     string
-	Latency        *latencyPlot
-	Sections       []section
-	Checks         []check
-	ChecksFailed   int
-	Warnings       []warning
-	Environment    []fact
-	Profile        workload.Profile
-	Charts         []chart
-	CSS, PlotCSS   template.CSS
-	JS, PlotJS     template.JS
+	Report               Report
+	Title, Notice        string
+	Labels, Advice       []string
+	Date                 string
+	Lead                 *section
+	Facts                []fact
+	Reasons              []reason
+	Prices               []price
+	PricesFrom           string
+	Latency              *latencyPlot
+	Sections             []section
+	Checks               []check
+	ChecksFailed, Alarms int
+	Warnings             []warning
+	Environment          []fact
+	Profile              workload.Profile
+	Charts               []chart
+	CSS, PlotCSS         template.CSS
+	JS, PlotJS           template.JS
 }
 
 // section is a phase on the page.
@@ -82,7 +82,7 @@ func HTML(w io.Writer, r Report) error {
 		CSS:    template.CSS(asset("page.css")), PlotCSS: template.CSS(asset("uPlot.min.css")),
 		JS: template.JS(asset("page.js")), PlotJS: template.JS(asset("uPlot.iife.min.js")),
 	}
-	p.ChecksFailed = failedChecks(p.Checks)
+	p.ChecksFailed, p.Alarms = failedChecks(p.Checks), alarms(p.Warnings)
 	if from, ok := r.prices(); ok {
 		p.PricesFrom = fmt.Sprintf("%s (%s), prices as of %s", from.Location, from.Region, from.Date)
 	}

@@ -122,11 +122,11 @@ func (m *markdown) checked() {
 		if !c.OK {
 			holds = "no"
 		}
-		lines = append(lines, []string{c.Name, c.Phase, strings.TrimSpace(c.Expected + " " + c.Unit), strings.TrimSpace(c.Measured + " " + c.Unit), holds})
+		lines = append(lines, []string{c.Name, c.Text, c.Phase, c.Expected, c.Measured, holds})
 	}
 	if len(lines) > 0 {
 		m.printf("## Checks\n\n%d of %d hold.\n\n", len(lines)-failedChecks(m.checks()), len(lines))
-		m.table([]string{"Check", "Phase", "Expected", "Measured", "Holds"}, 2, lines)
+		m.table([]string{"Check", "What is compared", "Phase", "Expected", "Measured", "Holds"}, 3, lines)
 	}
 }
 
@@ -137,11 +137,13 @@ func (m *markdown) doubts() {
 	}
 	m.printf("## Warnings\n\n")
 	for _, w := range warnings {
-		m.printf("- %s (%s)", escape(w.Text), escape(w.Code))
-		if len(w.Where) > 0 {
-			m.printf(": %s", escape(strings.Join(w.Where, ", ")))
+		for _, c := range w.Cases {
+			m.printf("- %s (%s)", escape(c.Text), escape(w.Code))
+			if len(c.Where) > 0 {
+				m.printf(": %s", escape(strings.Join(c.Where, ", ")))
+			}
+			m.printf("\n")
 		}
-		m.printf("\n")
 	}
 	m.printf("\n")
 }

@@ -3,6 +3,8 @@
 package report
 
 import (
+	"slices"
+
 	"ebscope/internal/analyze"
 	"ebscope/internal/cost"
 	"ebscope/internal/ebs"
@@ -77,13 +79,13 @@ func (r Report) phaseNames() []string {
 	return names
 }
 
-// leadName names the phase that shows the result: the one with the deepest fall, else the first with figures that is
-// not just preparation.
+// leadName names the phase that shows the result: the one whose fall came latest, after it had looked well for longest;
+// else the first with figures that is not just preparation.
 func (r Report) leadName() string {
-	name, drop := "", 0.0
+	name, latest := "", -1.0
 	for _, p := range r.Document.Phases {
-		if p.Cliff != nil && p.Cliff.DropPercent > drop {
-			name, drop = p.Name, p.Cliff.DropPercent
+		if p.Cliff != nil && p.Cliff.AtS > latest {
+			name, latest = p.Name, p.Cliff.AtS
 		}
 	}
 	if name != "" {
@@ -151,24 +153,38 @@ func (r Report) options() []cost.Option {
 	return cost.ForProfile(r.Run.Profile, p)
 }
 
-// warning is a doubt and what it is about.
+// warning is a kind of doubt, with all its cases.
 type warning struct {
-	result.Warning
-	Where []string // phases; empty: the whole run
+	Code  string
+	Cases []warningCase
 }
+
+// warningCase is a doubt in words, and the phases that it is about; none where it is about the whole run.
+type warningCase struct {
+	Text  string
+	Where []string
+}
+
+// remarks are warnings about how the run was made. The labels of a report say that too, so they need no alarm.
+var remarks = map[string]bool{"emulated": true, "simulated": true, "compressed": true, "incomplete": true, "first-sample-excluded": true}
 
 // warnings returns all doubts about the run, each once.
 func (r Report) warnings() []warning {
 	var all []warning
-	index := map[result.Warning]int{}
 	add := func(w result.Warning, where ...string) {
-		i, ok := index[w]
-		if !ok {
-			i = len(all)
-			index[w] = i
-			all = append(all, warning{Warning: w})
+		kind := slices.IndexFunc(all, func(k warning) bool { return k.Code == w.Code })
+		if kind < 0 {
+			kind = len(all)
+			all = append(all, warning{Code: w.Code})
 		}
-		all[i].Where = append(all[i].Where, where...)
+		cases := all[kind].Cases
+		i := slices.IndexFunc(cases, func(c warningCase) bool { return c.Text == w.Text })
+		if i < 0 {
+			i = len(cases)
+			cases = append(cases, warningCase{Text: w.Text})
+		}
+		cases[i].Where = append(cases[i].Where, where...)
+		all[kind].Cases = cases
 	}
 	for _, w := range r.Document.Warnings {
 		add(w)
@@ -182,4 +198,15 @@ func (r Report) warnings() []warning {
 		add(result.Warning{Code: e.Code, Text: e.Text})
 	}
 	return all
+}
+
+// alarms counts the kinds of warning that are more than remarks.
+func alarms(warnings []warning) int {
+	n := 0
+	for _, w := range warnings {
+		if !remarks[w.Code] {
+			n++
+		}
+	}
+	return n
 }

@@ -141,24 +141,24 @@ func prices(options []cost.Option) []price {
 
 // check is a line of the table of checks.
 type check struct {
-	Name, Phase, Expected, Measured, Unit string
+	Name, Text, Phase, Expected, Measured string
 	OK                                    bool
 }
 
-var checkWords = map[string][2]string{ // name and unit
-	"littles-law":  {"Little's law: I/Os in flight ÷ IOPS", "ms"},
-	"series-total": {"Series against fio's summary", "IOPS"},
+var checkWords = map[string]struct{ name, unit string }{
+	"littles-law":  {"Little's law", " ms"},
+	"series-total": {"Series against summary", " IOPS"},
 }
 
 func (r Report) checks() []check {
 	lines := make([]check, len(r.Document.Checks))
 	for i, c := range r.Document.Checks {
-		name, known := checkWords[c.Code]
-		if !known {
-			name = [2]string{c.Code, ""}
+		words, ok := checkWords[c.Code]
+		if !ok {
+			words.name = c.Code
 		}
-		lines[i] = check{Name: name[0], Unit: name[1], Phase: c.Volume + " " + c.Phase,
-			Expected: figure(c.Expected), Measured: figure(c.Measured), OK: c.OK}
+		lines[i] = check{Name: words.name, Text: c.Text, Phase: c.Volume + " " + c.Phase,
+			Expected: figure(c.Expected) + words.unit, Measured: figure(c.Measured) + words.unit, OK: c.OK}
 	}
 	return lines
 }

@@ -60,7 +60,7 @@ func (r Report) sparks(g group, width int) (drawn []spark, over string) {
 			drawn = append(drawn, spark{m.Volume, line, text})
 		}
 	}
-	return drawn, span(length * r.compress())
+	return drawn, span(stated(g, length*r.compress()))
 }
 
 // highest is the largest value of a series but for its first, which holds the one-off burst of the rate bucket.
@@ -73,4 +73,17 @@ func highest(s result.Series) float64 {
 		top = max(top, p.Value)
 	}
 	return top
+}
+
+// stated returns the longest duration that the profile gives the phase, where a measured one is about that. The last window
+// of a series can end a little later.
+func stated(g group, seconds float64) float64 {
+	longest := 0.0
+	for _, m := range g.Members {
+		longest = max(longest, m.spec.Duration.Seconds())
+	}
+	if math.Abs(seconds/longest-1) < 0.01 {
+		return longest
+	}
+	return seconds
 }

@@ -19,7 +19,7 @@ func (r Report) lead() (shown, rival *member) {
 		m := &members[i]
 		switch {
 		case !m.done():
-		case m.Cliff != nil && (shown == nil || m.Cliff.DropPercent > shown.Cliff.DropPercent):
+		case m.Cliff != nil && (shown == nil || m.Cliff.AtS > shown.Cliff.AtS):
 			shown = m
 		case m.Cliff == nil && rival == nil:
 			rival = m

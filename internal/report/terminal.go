@@ -57,8 +57,8 @@ func (t *terminal) line(s string) { t.out.WriteString(strings.TrimRight(s, " ") 
 // sentence writes text that wraps at words; lines after the first are indented.
 func (t *terminal) sentence(indent int, style, s string) {
 	room := min(t.width, widestSentence) - indent
-	for i, l := range strings.Split(text.WrapSoft(clean(s), room), "\n") {
-		l = t.paint(style, strings.TrimSpace(l))
+	for i, l := range wrap(clean(s), room) {
+		l = t.paint(style, l)
 		if i > 0 {
 			l = strings.Repeat(" ", indent) + l
 		}
@@ -165,7 +165,7 @@ func (t *terminal) verdicts() {
 				style = red
 			}
 			text := name + m.sentence()
-			if limits := m.limits(); limits != none {
+			if limits := m.limits(); len(m.LimitedBy) > 1 {
 				text += " Limited by " + limits + "."
 			}
 			t.sentence(2, style, text)
@@ -206,19 +206,51 @@ func (t *terminal) doubts() {
 		}
 		for _, c := range checks {
 			if !c.OK {
-				t.sentence(2, red, strings.TrimSpace(fmt.Sprintf("Check failed on %s: %s: expected %s, measured %s %s", c.Phase, c.Name, c.Expected, c.Measured, c.Unit)))
+				t.sentence(2, red, fmt.Sprintf("Check failed on %s: %s (%s): expected %s, measured %s", c.Phase, c.Name, c.Text, c.Expected, c.Measured))
 			}
 		}
 	}
-	for _, warning := range t.warnings() {
-		where := ""
-		if n := len(warning.Where); n == 1 {
-			where = warning.Where[0] + ": "
-		} else if n > 1 {
-			where = fmt.Sprintf("%d phases: ", n)
+	for _, w := range t.warnings() {
+		first, phases := w.Cases[0], 0
+		for _, c := range w.Cases {
+			phases += len(c.Where)
 		}
-		t.sentence(2, "", "Warning: "+where+warning.Text)
+		where := ""
+		switch {
+		case phases == 1:
+			where = " on " + first.Where[0]
+		case phases > 1:
+			where = fmt.Sprintf(" on %d phases, such as %s", phases, first.Where[0])
+		}
+		t.sentence(2, "", "Warning"+where+": "+first.Text)
+		if phases == 0 {
+			for _, c := range w.Cases[1:] {
+				t.sentence(2, "", "Warning: "+c.Text)
+			}
+		}
 	}
+}
+
+// wrap breaks a text into lines at spaces, but not between a number and its unit. A word longer than a line stays whole.
+func wrap(s string, width int) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Split(tie(s), " ") {
+		switch {
+		case line == "":
+			line = word
+		case text.StringWidth(line)+1+text.StringWidth(word) <= width:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line = word
+		}
+	}
+	lines = append(lines, line)
+	for i := range lines {
+		lines[i] = strings.ReplaceAll(lines[i], "\u00a0", " ")
+	}
+	return lines
 }
 
 // clean takes out of a text what would steer the terminal.

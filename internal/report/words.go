@@ -118,10 +118,13 @@ func (m member) sentence() string {
 	return text + "."
 }
 
-// limits names what held the phase back: "burst IOPS 74 %, baseline IOPS 26 %".
+// limits names what held the phase back: "burst IOPS 74 %, baseline IOPS 26 %", or "queue depth" where it was one alone.
 func (m member) limits() string {
 	if !m.done() || len(m.LimitedBy) == 0 {
 		return none
+	}
+	if len(m.LimitedBy) == 1 && m.LimitedBy[0].Share > 0.995 {
+		return word(limitWords, m.LimitedBy[0].Limit)
 	}
 	parts := make([]string, len(m.LimitedBy))
 	for i, l := range m.LimitedBy {

@@ -1,7 +1,8 @@
 "use strict";
 // Draws the charts over time from the data in the page. The plots stay reachable as window.ebscope.charts.
 (() => {
-  const printWidth = 680; // CSS pixels that fit on A4 and on Letter
+  // CSS pixels that fit on A4 and on Letter, for the chart at the top and for those beside a table.
+  const printWidth = {lead: 664, other: 300};
   const root = document.documentElement;
   const colour = name => getComputedStyle(root).getPropertyValue(name).trim();
   const number = x => x.toLocaleString("en-US", {maximumFractionDigits: x < 10 ? 2 : x < 100 ? 1 : 0});
@@ -98,7 +99,7 @@
     // Both volumes' windows end at times of their own: join fills the other's with undefined, which breaks no line.
     const data = uPlot.join(spec.series.map(s => [s.t, s.v]));
     const u = new uPlot(options, data, node);
-    return {u, resize: width => u.setSize(size(width)), node};
+    return {u, node, large, resize: width => u.setSize(size(width))};
   }
 
   const plots = [];
@@ -119,7 +120,7 @@
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   addEventListener("beforeprint", () => {
     root.setAttribute("data-print", "");
-    for (const p of plots) p.resize(printWidth);
+    for (const p of plots) p.resize(p.large ? printWidth.lead : printWidth.other);
   });
   addEventListener("afterprint", () => {
     root.removeAttribute("data-print");
