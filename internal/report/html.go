@@ -79,8 +79,9 @@ func HTML(w io.Writer, r Report) error {
 		Reasons: r.reasons(), Prices: prices(r.options()), Latency: r.latencyPlot(),
 		Checks: r.checks(), Warnings: r.warnings(), Environment: r.environment(), Profile: r.Run.Profile,
 		Charts: []chart{},
-		CSS:    template.CSS(asset("page.css")), PlotCSS: template.CSS(asset("uPlot.min.css")),
-		JS: template.JS(asset("page.js")), PlotJS: template.JS(asset("uPlot.iife.min.js")),
+		//nolint:gosec // these are part of the build, not input
+		CSS: template.CSS(asset("page.css")), PlotCSS: template.CSS(asset("uPlot.min.css")),
+		JS: template.JS(asset("page.js")), PlotJS: template.JS(asset("uPlot.iife.min.js")), //nolint:gosec // likewise
 	}
 	p.ChecksFailed, p.Alarms = failedChecks(p.Checks), alarms(p.Warnings)
 	if from, ok := r.prices(); ok {
@@ -154,7 +155,7 @@ func (p page) Rests() bool {
 }
 
 var (
-	beforeUnit = regexp.MustCompile(`(\d) (IOPS|MiB/s|[KMGT]iB|min|ms|s|h|%|million|credits)\b`)
+	beforeUnit = regexp.MustCompile(`(\d) (%|(?:IOPS|MiB/s|[KMGT]iB|min|ms|s|h|million|credits)\b)`)
 	afterUnit  = regexp.MustCompile(`(min|h) (\d)`)
 )
 

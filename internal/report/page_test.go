@@ -41,6 +41,8 @@ func TestPage(t *testing.T) {
 				t.Errorf("the page is %d pixels wide in a window of %d", wide, test.width)
 			}
 			checkLeadData(t, tab)
+			checkMark(t, tab)
+			checkContrast(t, tab)
 			tab.complained(t) // before pixels are read, about which Chromium has advice to give
 			checkLeadPixels(t, tab)
 
@@ -91,6 +93,63 @@ func checkLeadPixels(t *testing.T, tab *tab) {
 		got := evaluate[float64](t, tab, "("+pixelLevel+")("+check.seconds+`, "--v1")`)
 		if got < check.want-60 || got > check.want+60 {
 			t.Errorf("at %s s the gp2 line stands at %.0f IOPS in the picture, want %.0f", check.seconds, got, check.want)
+		}
+	}
+}
+
+// checkMark holds the line of the fall and the readout under the pointer against the data.
+func checkMark(t *testing.T, tab *tab) {
+	t.Helper()
+	off := evaluate[float64](t, tab, `(u => Math.abs(u.over.querySelector(".mark").offsetLeft - u.valToPos(1998.9, "x")))(ebscope.charts[0])`)
+	if off > 2 {
+		t.Errorf("the mark of the fall stands %.0f pixels beside it", off)
+	}
+	inside := evaluate[bool](t, tab, `(u => {
+		const text = u.over.querySelector(".mark p").getBoundingClientRect(), plot = u.over.getBoundingClientRect();
+		return text.left >= plot.left && text.right <= plot.right && text.top >= plot.top && text.bottom <= plot.bottom;
+	})(ebscope.charts[0])`)
+	if !inside {
+		t.Error("the words beside the fall leave the chart")
+	}
+	text := evaluate[string](t, tab, `(u => {
+		u.setCursor({left: u.valToPos(2400, "x"), top: 10});
+		const text = u.over.querySelector(".readout").textContent;
+		u.setCursor({left: -10, top: -10});
+		return text;
+	})(ebscope.charts[0])`)
+	// A pixel of a narrow chart is 10 s and more; at 2,400 s gp2 stands at 300 ± 0.4 % and gp3 has ended.
+	if !strings.Contains(text, " min") || !strings.Contains(text, "gp2 ") || !strings.Contains(text, " IOPS") || strings.Contains(text, "gp3") {
+		t.Errorf("at 40 min the readout says %q", text)
+	}
+}
+
+// contrast computes the WCAG 2 contrast ratio of two colours of the style sheet.
+const contrast = `(a, b) => {
+	const luminance = name => {
+		const hex = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+		const [r, g, b] = [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16) / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+		return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+	};
+	const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+	return (high + 0.05) / (low + 0.05);
+}`
+
+// checkContrast: 4.5 for text, 3 for what is drawn (WCAG 2.2, 1.4.3 and 1.4.11).
+func checkContrast(t *testing.T, tab *tab) {
+	t.Helper()
+	pairs := map[string]float64{"--label-ink on --label": 4.5}
+	for _, ground := range []string{"--page", "--card"} {
+		for _, ink := range []string{"--ink", "--quiet", "--bad"} {
+			pairs[ink+" on "+ground] = 4.5
+		}
+		for _, line := range []string{"--v0", "--v1", "--v2", "--v3", "--v4", "--v5"} {
+			pairs[line+" on "+ground] = 3
+		}
+	}
+	for pair, least := range pairs {
+		a, b, _ := strings.Cut(pair, " on ")
+		if got := evaluate[float64](t, tab, "("+contrast+`)("`+a+`", "`+b+`")`); !(got >= least) {
+			t.Errorf("contrast of %s is %.2f, want %v", pair, got, least)
 		}
 	}
 }

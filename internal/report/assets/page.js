@@ -80,8 +80,8 @@
       label: s.label + (s.predicted ? " predicted" : ""),
       stroke: () => colour(`--${s.predicted ? "p" : "v"}${s.colour}`),
       // Lines that lie on each other stay visible: the first is the widest.
-      width: s.predicted ? 1.3 : (large ? 3 : 2.4) + (large ? 4 : 2.6) * (measured - ++drawn),
-      dash: s.predicted ? [5, 4] : undefined,
+      width: s.predicted ? 1.2 : (large ? 3 : 2.4) + (large ? 4 : 2.6) * (measured - ++drawn),
+      dash: s.predicted ? [4, 7] : undefined,
       paths: uPlot.paths.stepped({align: -1}), // a value is the mean of the window that ends there
       points: {show: false},
     }));
