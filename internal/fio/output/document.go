@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // Document is a JSON document of fio, and the text that fio wrote around it.
@@ -182,4 +184,21 @@ func (d Document) option(name string) string {
 		return value
 	}
 	return d.options[name]
+}
+
+// runtime returns how long the jobs were told to run at most, without a unit in seconds.
+func (d Document) runtime() time.Duration {
+	const forEver = time.Duration(math.MaxInt64 / 2)
+	text := d.option("runtime")
+	if text == "" {
+		return forEver
+	}
+	if c := text[len(text)-1]; c >= '0' && c <= '9' {
+		text += "s"
+	}
+	limit, err := time.ParseDuration(text)
+	if err != nil || limit <= 0 {
+		return forEver
+	}
+	return min(limit, forEver)
 }

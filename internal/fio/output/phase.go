@@ -23,6 +23,9 @@ const maxDifference = 0.1
 
 // ReadPhase reads what fio wrote into a phase's directory. A JobError says that fio reported a failure; other errors
 // name the file, and the line or the byte in it.
+//
+// The series have a point for each whole window of the phase. The first may be longer, for fio takes its first rate up
+// to 150 ms after the start. Windows in which nothing completed are zero. The rest of a window at the end is left out.
 func ReadPhase(dir string) (result.Measurement, error) {
 	path := filepath.Join(dir, result.FioFile)
 	f, err := os.Open(path)
@@ -47,14 +50,14 @@ func ReadPhase(dir string) (result.Measurement, error) {
 		return m, nil
 	}
 	m.Window = time.Duration(milliseconds) * time.Millisecond
-	if err := addSeries(&m, dir); err != nil {
+	if err := addSeries(&m, dir, document.runtime()); err != nil {
 		return result.Measurement{}, err
 	}
 	return m, nil
 }
 
-// addSeries reads the logs.
-func addSeries(m *result.Measurement, dir string) error {
+// addSeries reads the logs of jobs that ran for so long.
+func addSeries(m *result.Measurement, dir string, runtime time.Duration) error {
 	rates, err := readTracks(dir, iopsLog, m.Window, m.Window/2)
 	if err != nil {
 		return err
@@ -63,11 +66,14 @@ func addSeries(m *result.Measurement, dir string) error {
 	if err != nil {
 		return err
 	}
+	// When the time is up, fio waits for the I/Os in flight. It does not count them, so that a window which reaches into
+	// that wait reads too low, and takes them all for as slow as the last. A latency's time is that of an I/O after the
+	// window's end, so it may be later.
 	for i := range rates {
-		rates[i] = rates[i].exact(m.Window)
+		rates[i] = rates[i].until(runtime + m.Window/100).exact(m.Window)
 	}
 	for i := range latencies {
-		latencies[i] = latencies[i].withoutRest(m.Window)
+		latencies[i] = latencies[i].until(runtime + m.Window/2).withoutRest(m.Window)
 	}
 	m.IOPS = iopsSeries(rates, latencies, m.Window)
 	m.Latency = latencySeries(latencies, rates, m.Window)
@@ -108,9 +114,9 @@ func readTracks(dir string, kind *regexp.Regexp, window, apart time.Duration) (a
 		if err != nil {
 			return nil, err
 		}
-		for i, line := range lines {
+		for _, line := range lines {
 			if line.Time/window > maxWindows {
-				return nil, fmt.Errorf("%s:%d: %v after the start is no time that a log can reach", path, i+1, line.Time)
+				return nil, fmt.Errorf("%s: %v after the start is no time that a log can reach", path, line.Time)
 			}
 		}
 		all = append(all, tracks(lines, apart)...)

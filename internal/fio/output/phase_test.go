@@ -121,6 +121,22 @@ func TestSeries(t *testing.T) {
 	}
 }
 
+func TestWindowsAfterTheRuntimeAreLeftOut(t *testing.T) {
+	// As seen with fio 3.33 at 300 IOPS and depth 32: the last line counts the I/Os of 39 ms over 100 ms.
+	const log = "5861, 300, 0, 0\n5961, 300, 0, 0\n6061, 120, 0, 0\n"
+	const latencies = "5900, 106000000, 0, 0\n6003, 106000000, 0, 0\n6103, 206000000, 0, 0\n"
+	for runtime, want := range map[string]int{"6": 2, "6000ms": 2, "6060ms": 3, "1m": 3, "0": 3, "odd": 3} {
+		dir := phase(t, `100", "runtime" : "`+runtime, map[string]string{"phase_iops.1.log": log, "phase_lat.1.log": latencies})
+		m, err := output.ReadPhase(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(m.IOPS) != want || len(m.Latency) != want {
+			t.Errorf("runtime %s: series %v and %v, want %d points each", runtime, m.IOPS, m.Latency, want)
+		}
+	}
+}
+
 func TestLogsOfSeveralFiles(t *testing.T) {
 	m, err := output.ReadPhase(phase(t, "1000", map[string]string{
 		"phase_iops.1.log": "1000, 300, 0, 0\n", "phase_iops.2.log": "1001, 100, 0, 0\n",

@@ -41,6 +41,15 @@ func (t track) withoutRest(window time.Duration) track {
 	return t[:n]
 }
 
+// until leaves out lines later than a time.
+func (t track) until(end time.Duration) track {
+	n := len(t)
+	for n > 0 && t[n-1].Time > end {
+		n--
+	}
+	return t[:n]
+}
+
 // exact corrects rates for how fio computes them. It divides the I/Os of a window by the window's length in whole
 // milliseconds, rounded down, and so states rates too high: by 0.4 % on average with windows of 100 ms (fio 3.33).
 // The times of the lines show the length of all windows together, and with it how much of a millisecond was dropped
