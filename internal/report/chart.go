@@ -35,9 +35,11 @@ type line struct {
 	Values    []*float64 `json:"v"`
 }
 
-// mark is a fall.
+// mark is a fall, between two levels.
 type mark struct {
 	At     float64 `json:"at"`
+	Before float64 `json:"before"`
+	After  float64 `json:"after"`
 	Colour int     `json:"colour"`
 	Title  string  `json:"title"`
 	Text   string  `json:"text"`
@@ -58,6 +60,9 @@ func (r Report) chart(g group, maxPoints int) chart {
 func (r Report) latencyChart(g group, maxPoints int) chart {
 	c := r.draw(g, "ms", 1, maxPoints, func(m result.Measurement) result.Series { return m.Latency })
 	c.ID, c.Title, c.Text = "latency-"+g.Name, "Mean latency, ms", "Mean latency in milliseconds over time, "+g.Name+"."
+	for i := range c.Marks {
+		c.Marks[i].Before, c.Marks[i].After, c.Marks[i].Text = 0, 0, "" // those are IOPS
+	}
 	return c
 }
 
@@ -85,11 +90,26 @@ func (r Report) draw(g group, unit string, scale float64, maxPoints int, of func
 		}
 		if m.done() && m.Cliff != nil {
 			c.Marks = append(c.Marks, mark{At: m.Cliff.AtSUncompressed, Colour: m.colour(), Title: span(m.Cliff.AtSUncompressed),
+				Before: m.Cliff.BeforeIOPS * scale, After: m.Cliff.AfterIOPS * scale,
 				Text: fmt.Sprintf("%s: %s → %s IOPS, %s", m.Volume, iops(m.Cliff.BeforeIOPS), iops(m.Cliff.AfterIOPS), word(causeWords, m.Cliff.Cause))})
 		}
 	}
+	c.Span = stated(g, c.Span)
 	c.Text = fmt.Sprintf("%s over time, %s. %s", unit, g.Name, strings.Join(texts, " "))
 	return c
+}
+
+// stated returns the longest duration that the profile gives the phase, where the series reach it. Their last windows can
+// end a little later. Where the profile gives none, or they end before, it is theirs.
+func stated(g group, seconds float64) float64 {
+	longest := 0.0
+	for _, m := range g.Members {
+		longest = max(longest, m.spec.Duration.Seconds())
+	}
+	if longest > 0 && seconds > 0.95*longest {
+		return longest
+	}
+	return seconds
 }
 
 // describe puts a series into words, level by level.

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"time"
 
+	"ebscope/internal/result"
 	"ebscope/internal/workload"
 )
 
@@ -81,14 +82,14 @@ func HTML(w io.Writer, r Report) error {
 		Charts: []chart{},
 		//nolint:gosec // these are part of the build, not input
 		CSS: template.CSS(asset("page.css")), PlotCSS: template.CSS(asset("uPlot.min.css")),
-		JS: template.JS(asset("page.js")), PlotJS: template.JS(asset("uPlot.iife.min.js")), //nolint:gosec // likewise
+		JS: template.JS(asset("page.js")), PlotJS: template.JS("/*\n" + asset("uPlot.LICENSE") + "*/\n" + asset("uPlot.iife.min.js")), //nolint:gosec // likewise
 	}
 	p.ChecksFailed, p.Alarms = failedChecks(p.Checks), alarms(p.Warnings)
 	if from, ok := r.prices(); ok {
 		p.PricesFrom = fmt.Sprintf("%s (%s), prices as of %s", from.Location, from.Region, from.Date)
 	}
 	groups := r.groups()
-	n := min(maxSeriesPoints, maxPagePoints/max(1, 2*len(r.Document.Phases)))
+	n := r.seriesPoints()
 	lead := r.leadName()
 	for _, g := range groups {
 		s := r.section(g)
@@ -122,6 +123,20 @@ func (r Report) section(g group) section {
 		s.Expected = s.Expected || m.done() && m.Expected != nil
 	}
 	return s
+}
+
+// seriesPoints returns how many points a series may have: as many as a screen can show, or fewer where there are so many
+// series that the page would grow too large.
+func (r Report) seriesPoints() int {
+	total := 0
+	for _, all := range [][]*result.Measurement{r.Measured, r.Predicted} {
+		for _, m := range all {
+			if m != nil {
+				total += min(len(m.IOPS), maxSeriesPoints)
+			}
+		}
+	}
+	return maxSeriesPoints * maxPagePoints / max(total, maxPagePoints)
 }
 
 // HasPredicted says whether the model's curve is drawn.

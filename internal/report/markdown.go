@@ -122,11 +122,11 @@ func (m *markdown) checked() {
 		if !c.OK {
 			holds = "no"
 		}
-		lines = append(lines, []string{c.Name, c.Text, c.Phase, c.Expected, c.Measured, holds})
+		lines = append(lines, []string{c.Phase, c.Text, c.Expected, c.Measured, holds})
 	}
 	if len(lines) > 0 {
 		m.printf("## Checks\n\n%d of %d hold.\n\n", len(lines)-failedChecks(m.checks()), len(lines))
-		m.table([]string{"Check", "What is compared", "Phase", "Expected", "Measured", "Holds"}, 3, lines)
+		m.table([]string{"Phase", "Check", "Expected", "Measured", "Holds"}, 2, lines)
 	}
 }
 
@@ -143,6 +143,9 @@ func (m *markdown) doubts() {
 				m.printf(": %s", escape(strings.Join(c.Where, ", ")))
 			}
 			m.printf("\n")
+		}
+		if len(w.Likewise) > 0 {
+			m.printf("  Likewise: %s\n", escape(strings.Join(w.Likewise, ", ")))
 		}
 	}
 	m.printf("\n")

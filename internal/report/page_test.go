@@ -1,7 +1,7 @@
 package report_test
 
 import (
-	"bytes"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -51,13 +51,36 @@ func TestPage(t *testing.T) {
 	}
 	t.Run("print", func(t *testing.T) {
 		tab := open(t, browser, fixture(t), "dark", 1280)
+		dark := evaluate[string](t, tab, chartColour)
+
+		// What the browser does around printing: the charts become light, and narrow enough for paper.
+		evaluate[bool](t, tab, `dispatchEvent(new Event("beforeprint"))`)
+		if got := evaluate[string](t, tab, chartColour); got == dark {
+			t.Errorf("in print the charts keep the dark scheme's %s", got)
+		}
+		if got := evaluate[int](t, tab, "ebscope.charts[0].width"); got != 664 {
+			t.Errorf("in print the chart is %d pixels wide, want 664", got)
+		}
+		checkLeadPixels(t, tab)
+		evaluate[bool](t, tab, `dispatchEvent(new Event("afterprint"))`)
+		if got := evaluate[string](t, tab, chartColour); got != dark {
+			t.Errorf("after printing the charts stay %s", got)
+		}
+		if got := evaluate[int](t, tab, "ebscope.charts[0].width"); got < 900 {
+			t.Errorf("after printing the chart stays %d pixels wide", got)
+		}
+
 		pdf := run(t, tab, chromedp.PrintToPDF(chromedp.PDFPaper(chromedp.PaperA4), chromedp.PDFPreferCSSPageSize()))
 		keep(t, "print.pdf", pdf)
-		if !bytes.HasPrefix(pdf, []byte("%PDF-")) {
-			t.Error("no PDF came out")
+		if pages := len(pdfPage.FindAll(pdf, -1)); pages < 3 || pages > 8 {
+			t.Errorf("the page prints on %d sheets", pages)
 		}
 	})
 }
+
+const chartColour = `getComputedStyle(document.documentElement).getPropertyValue("--v1").trim()`
+
+var pdfPage = regexp.MustCompile(`/Type\s*/Page\b[^s]`)
 
 // checkLeadData reads the drawn series from the plot itself.
 func checkLeadData(t *testing.T, tab *tab) {

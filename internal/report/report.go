@@ -153,11 +153,16 @@ func (r Report) options() []cost.Option {
 	return cost.ForProfile(r.Run.Profile, p)
 }
 
-// warning is a kind of doubt, with all its cases.
+// warning is a kind of doubt, with its cases. Where there are many, one stands for all, and Likewise names the phases of
+// the others: they differ in a figure.
 type warning struct {
-	Code  string
-	Cases []warningCase
+	Code     string
+	Cases    []warningCase
+	Likewise []string
 }
+
+// manyCases is how many cases of a kind are each shown in words.
+const manyCases = 3
 
 // warningCase is a doubt in words, and the phases that it is about; none where it is about the whole run.
 type warningCase struct {
@@ -196,6 +201,16 @@ func (r Report) warnings() []warning {
 	}
 	for _, e := range r.Run.Events {
 		add(result.Warning{Code: e.Code, Text: e.Text})
+	}
+	for i := range all {
+		w := &all[i]
+		if len(w.Cases) <= manyCases || len(w.Cases[0].Where) == 0 {
+			continue
+		}
+		for _, c := range w.Cases[1:] {
+			w.Likewise = append(w.Likewise, c.Where...)
+		}
+		w.Cases = w.Cases[:1]
 	}
 	return all
 }

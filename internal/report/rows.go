@@ -141,13 +141,13 @@ func prices(options []cost.Option) []price {
 
 // check is a line of the table of checks.
 type check struct {
-	Name, Text, Phase, Expected, Measured string
-	OK                                    bool
+	Text, Phase, Expected, Measured string
+	OK                              bool
 }
 
 var checkWords = map[string]struct{ name, unit string }{
 	"littles-law":  {"Little's law", " ms"},
-	"series-total": {"Series against summary", " IOPS"},
+	"series-total": {"Series", " IOPS"},
 }
 
 func (r Report) checks() []check {
@@ -157,7 +157,11 @@ func (r Report) checks() []check {
 		if !ok {
 			words.name = c.Code
 		}
-		lines[i] = check{Name: words.name, Text: c.Text, Phase: c.Volume + " " + c.Phase,
+		text := words.name
+		if c.Text != "" {
+			text += ": " + c.Text
+		}
+		lines[i] = check{Text: text, Phase: c.Volume + " " + c.Phase,
 			Expected: figure(c.Expected) + words.unit, Measured: figure(c.Measured) + words.unit, OK: c.OK}
 	}
 	return lines

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"ebscope/internal/analyze"
 	"ebscope/internal/cost"
@@ -228,13 +229,22 @@ func mean(s result.Series) float64 {
 
 var metricWords = map[string]string{"iops": "IOPS", "throughput": "throughput", "latency-mean": "mean latency", "latency-p99": "p99 latency"}
 
-// ratios says how the volumes compare in a phase: "gp2 has 0.77 times the IOPS of gp3".
+// ratios says how the volumes compare in a phase: "gp2 against gp3: IOPS 0.77×, mean latency 1.31×", a line for each pair.
 func (r Report) ratios(phase string) []string {
-	var ratios []string
+	var pairs []string
+	parts := map[string][]string{}
 	for _, c := range r.Document.Comparisons {
-		if c.Phase == phase {
-			ratios = append(ratios, fmt.Sprintf("%s of %s: %s× that of %s", capital(word(metricWords, c.Metric)), c.A, decimals(c.Ratio, 2), c.B))
+		if c.Phase != phase {
+			continue
 		}
+		pair := c.A + " against " + c.B
+		if parts[pair] == nil {
+			pairs = append(pairs, pair)
+		}
+		parts[pair] = append(parts[pair], fmt.Sprintf("%s %.2f×", word(metricWords, c.Metric), c.Ratio))
 	}
-	return ratios
+	for i, pair := range pairs {
+		pairs[i] = pair + ": " + strings.Join(parts[pair], ", ")
+	}
+	return pairs
 }

@@ -206,27 +206,20 @@ func (t *terminal) doubts() {
 		}
 		for _, c := range checks {
 			if !c.OK {
-				t.sentence(2, red, fmt.Sprintf("Check failed on %s: %s (%s): expected %s, measured %s", c.Phase, c.Name, c.Text, c.Expected, c.Measured))
+				t.sentence(2, red, fmt.Sprintf("Check failed on %s: %s: expected %s, measured %s", c.Phase, c.Text, c.Expected, c.Measured))
 			}
 		}
 	}
 	for _, w := range t.warnings() {
-		first, phases := w.Cases[0], 0
 		for _, c := range w.Cases {
-			phases += len(c.Where)
-		}
-		where := ""
-		switch {
-		case phases == 1:
-			where = " on " + first.Where[0]
-		case phases > 1:
-			where = fmt.Sprintf(" on %d phases, such as %s", phases, first.Where[0])
-		}
-		t.sentence(2, "", "Warning"+where+": "+first.Text)
-		if phases == 0 {
-			for _, c := range w.Cases[1:] {
-				t.sentence(2, "", "Warning: "+c.Text)
+			where := ""
+			switch others := len(c.Where) - 1 + len(w.Likewise); {
+			case others > 0:
+				where = fmt.Sprintf(" on %s and %d others", c.Where[0], others)
+			case others == 0:
+				where = " on " + c.Where[0]
 			}
+			t.sentence(2, "", "Warning"+where+": "+c.Text)
 		}
 	}
 }

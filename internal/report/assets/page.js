@@ -39,6 +39,8 @@
           node.style.display = x < 0 || x > width ? "none" : "";
           node.style.setProperty("--room", (left ? x : width - x) - 16 + "px");
           node.classList.toggle("left", left);
+          // Between the levels there is room for the words.
+          node.firstChild.style.top = u.valToPos((m.before + m.after) / 2, "y") + "px";
         }
       },
     }};
@@ -80,14 +82,14 @@
       label: s.label + (s.predicted ? " predicted" : ""),
       stroke: () => colour(`--${s.predicted ? "p" : "v"}${s.colour}`),
       // Lines that lie on each other stay visible: the first is the widest.
-      width: s.predicted ? 1.2 : (large ? 3 : 2.4) + (large ? 4 : 2.6) * (measured - ++drawn),
+      width: s.predicted ? 1.2 : (large ? 2.6 : 2.2) + 2.8 * (measured - ++drawn),
       dash: s.predicted ? [4, 7] : undefined,
       paths: uPlot.paths.stepped({align: -1}), // a value is the mean of the window that ends there
       points: {show: false},
     }));
     const options = {
       ...size(node.clientWidth), series: [{}, ...series],
-      scales: {x: {time: false, range: (u, min, max) => min === 0 || u.data[0][0] === min ? [0, Math.max(max, 1e-3)] : [min, max]}, y: {range: (u, min, max) => [0, (max || 1) * 1.06]}},
+      scales: {x: {time: false, range: (u, min, max) => min === u.data[0][0] ? [0, spec.span] : [min, max]}, y: {range: (u, min, max) => [0, (max || 1) * 1.06]}},
       axes: [
         {...axis, label: unitName + (spec.compressed ? " of the volume's own time" : ""), labelSize: 20, size: 28, gap: 6, incrs: [1, 2, 5, 10, 15, 20, 30, 60, 120].flatMap(x => [x / 100, x * unit]).sort((a, b) => a - b), values: (u, ticks) => ticks.map(t => number(t / unit))},
         {...axis, size: 58, gap: 6, values: (u, ticks) => ticks.map(number)},

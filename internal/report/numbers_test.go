@@ -1,0 +1,103 @@
+package report
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ebscope/internal/result"
+)
+
+func TestNumbers(t *testing.T) {
+	for _, test := range []struct{ name, got, want string }{
+		{"figure", figure(106.66), "106.7"},
+		{"figure", figure(3.333), "3.33"},
+		{"figure", figure(0.5687), "0.569"},
+		{"figure", figure(12345.6), "12,346"},
+		{"figure", figure(math.NaN()), none},
+		{"iops", iops(2998.7), "2,999"},
+		{"iops", iops(4.25), "4.25"},
+		{"iops", iops(0), "0"},
+		{"mibps", mibps(127.13), "127.1"},
+		{"mibps", mibps(0.52), "0.520"},
+		{"mibps", mibps(1999.6), "2,000"},
+		{"percent", percent(0.741), "74 %"},
+		{"percent", percent(0.004), "<1 %"},
+		{"percent", percent(0.996), ">99 %"},
+		{"percent", percent(1), "100 %"},
+		{"span", span(0.05), "0.05 s"},
+		{"span", span(13.32), "13.3 s"},
+		{"span", span(60), "1 min"},
+		{"span", span(1998.9), "33 min 19 s"},
+		{"span", span(7199.6), "2 h"},
+		{"span", span(18000), "5 h"},
+		{"span", span(25260), "7 h 1 min"},
+		{"amount", amount(5.4e6), "5.4 million"},
+		{"amount", amount(36120), "36,120"},
+		{"tie", tie("33 min 19 s, 26 %, 3,000 IOPS"), "33\u00a0min\u00a019\u00a0s, 26\u00a0%, 3,000\u00a0IOPS"},
+	} {
+		if test.got != test.want {
+			t.Errorf("%s prints %q, want %q", test.name, test.got, test.want)
+		}
+	}
+}
+
+func TestLogScale(t *testing.T) {
+	// From 0.569 to 107.1 ms with 15 % of air: 0.2 to 200, three decades.
+	s := newLogScale(0.569, 107.1)
+	if diff := cmp.Diff(logScale{0.2, 200}, s, cmp.AllowUnexported(logScale{}), within(1e-9)); diff != "" {
+		t.Error(diff)
+	}
+	// One decade is a third of the width.
+	if diff := cmp.Diff([]tick{{23.3, "1"}, {56.63, "10"}, {89.97, "100"}}, s.ticks(), within(0.01)); diff != "" {
+		t.Error(diff)
+	}
+	// Within a decade all steps are named.
+	narrow := newLogScale(2.5, 4)
+	if diff := cmp.Diff([]tick{{0, "2"}, {100, "5"}}, narrow.ticks(), within(0.01)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func within(tolerance float64) cmp.Option {
+	return cmp.Comparer(func(a, b float64) bool { return math.Abs(a-b) <= tolerance })
+}
+
+func TestSparkline(t *testing.T) {
+	var s result.Series
+	for i := 1; i <= 20; i++ { // the first window is the rate bucket's, then 10 high and 9 low
+		value := 300.0
+		switch {
+		case i == 1:
+			value = 6000
+		case i <= 11:
+			value = 3000
+		}
+		s = append(s, result.Point{End: time.Duration(i) * time.Second, Value: value})
+	}
+	// Ten cells of two windows; the sixth holds one of each: 1,650 of 3,000 is 4.4 of 8 steps.
+	if got, want := sparkline(means(s, 20, 10), 3000), "█████▅▁▁▁▁"; got != want {
+		t.Errorf("draws %s, want %s", got, want)
+	}
+	// A series that ends half way is half as long, and a cell without a window repeats the one before.
+	if got, want := sparkline(means(s[:5], 10, 20), 3000), "██████████"; got != want {
+		t.Errorf("draws %s, want %s", got, want)
+	}
+	if got := sparkline(means(nil, 10, 10), 3000); got != "" {
+		t.Errorf("draws %q of nothing", got)
+	}
+}
+
+func TestPoints(t *testing.T) {
+	s := result.Series{{End: time.Second, Value: 10}, {End: 2 * time.Second, Value: math.NaN()}, {End: 3 * time.Second, Value: 30}}
+	times, values := points(s, 60, 2, 100)
+	if diff := cmp.Diff([]float64{0, 60, 120, 180}, times); diff != "" {
+		t.Error(diff)
+	}
+	ten, thirty := 20.0, 60.0
+	if diff := cmp.Diff([]*float64{&ten, &ten, nil, &thirty}, values); diff != "" {
+		t.Errorf("no number must become a gap: %s", diff)
+	}
+}
