@@ -24,29 +24,33 @@ type fall struct {
 
 func (f fall) drop() float64 { return 1 - f.after.typical/f.before.typical }
 
-// findFall returns the deepest fall from what went before to what came after, and false where there is none. A stall
-// that recovers is no fall, nor is the end of a short peak.
+// findFall returns the deepest fall that lasts, and false where there is none. A stall that recovers is no fall, nor is
+// the end of a short peak: but for a small share of its time, a phase lies above a fall before it and below it after.
 func findFall(c course, ceilings []ceiling) (fall, bool) {
 	var found fall
 	deepest := 0.0
-	held, ios := c.sums()
-	all, last := len(c.levels), c.levels[len(c.levels)-1].typical
 	for i, at := range c.edges {
 		before, after := c.levels[i], c.levels[i+1]
 		middle := (before.typical + after.typical) / 2
 		depth := before.typical - after.typical
-		// Multiplied out, since a level may hold for no time at all.
-		lasts := ios[i+1] >= middle*held[i+1] && ios[all]-ios[i+1] <= middle*(held[all]-held[i+1]) && last <= middle
+		if depth <= deepest {
+			continue
+		}
+		below := c.held(0, i+1, func(l level) bool { return l.typical <= middle })
+		above := c.held(i+1, len(c.levels), func(l level) bool { return l.typical > middle })
+		lasts := below <= part(restless, at-c.start()) && above <= part(restless, c.end()-at)
 		f := fall{at, before, after, causeOf(after.typical, ceilings)}
 		if f.cause == UnknownCause {
 			lasts = lasts && f.drop() >= leastUnexplained && c.share(at-c.start()) >= restless && c.share(c.end()-at) >= restless
 		}
-		if lasts && depth > deepest {
+		if lasts {
 			found, deepest = f, depth
 		}
 	}
 	return found, deepest > 0
 }
+
+func part(share float64, d time.Duration) time.Duration { return time.Duration(share * float64(d)) }
 
 // causeOf names the credits whose end leaves the given level.
 func causeOf(after float64, all []ceiling) Cause {

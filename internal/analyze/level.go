@@ -77,15 +77,14 @@ func (c course) span(i int) time.Duration {
 // share is a length of time as a share of the phase.
 func (c course) share(d time.Duration) float64 { return d.Seconds() / (c.end() - c.start()).Seconds() }
 
-// sums returns, for every number of levels from none to all, the time for which the first so many hold and the I/Os
-// that they typically serve in it.
-func (c course) sums() (held, ios []float64) {
-	held, ios = make([]float64, len(c.levels)+1), make([]float64, len(c.levels)+1)
-	for i, l := range c.levels {
-		span := c.span(i).Seconds()
-		held[i+1], ios[i+1] = held[i]+span, ios[i]+l.typical*span
+// held returns the time that the levels from index from to to−1 hold, of those that are such.
+func (c course) held(from, to int, such func(level) bool) (total time.Duration) {
+	for i := from; i < to; i++ {
+		if such(c.levels[i]) {
+			total += c.span(i)
+		}
 	}
-	return held, ios
+	return total
 }
 
 // mixed says whether a sample at the end of a level holds a part of the next one: it lies further towards that one's
