@@ -60,7 +60,7 @@ func (a *attachment) attach(ctx context.Context, cfg Config, v *volume) (err err
 			return err
 		}
 	}
-	return calibrate(v, a.path())
+	return calibrate(ctx, v, a.path())
 }
 
 // loopUsable says whether this process may attach loop devices.

@@ -1,53 +1,68 @@
 package emulate
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
 	"slices"
+	"strconv"
 	"time"
-	"unsafe"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
-	// The first reads teach the waiter how late a sleep ends; the others are enough for a figure that is good to some
-	// microseconds. All take about a quarter of a second.
-	calibrationWarmUp = 100
-	calibrationReads  = 300
+	// The lower quartile of several short batches leaves out what other work does to some of them. The first ones teach
+	// the waiter how late a sleep ends. All take about a quarter of a second.
+	calibrationBatches = 12
+	calibrationWarmUp  = 3
+	calibrationReads   = 40
 	// calibrationLatency is a typical service latency: a machine that has idled for as long takes longer to react.
 	calibrationLatency = 500 * time.Microsecond
 )
 
-// calibrate measures what the way through the kernel and FUSE adds to an I/O at queue depth 1: reads through the
-// device that should take calibrationLatency take longer. The lower quartile is taken, so that other work that
-// happens to run now is not taken for the way itself.
-func calibrate(v *volume, path string) error {
-	// Not os.Open, whose polling does not suit a file that this process serves.
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECT|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return fmt.Errorf("calibrating: opening %s: %w", path, err)
-	}
-	defer unix.Close(fd)
+// calibrate measures what the way through the kernel and FUSE adds to an I/O at queue depth 1: reads that should take
+// calibrationLatency take longer. Another process reads, as it will later: reads of our own would come back sooner by
+// tens of microseconds, since the processors need not change from one process to another.
+func calibrate(ctx context.Context, v *volume, path string) error {
 	v.setProbe(calibrationLatency)
 	defer v.setProbe(0)
-	buf := aligned(blockSize)
-	took := make([]time.Duration, calibrationWarmUp+calibrationReads)
+	took := make([]time.Duration, calibrationBatches)
 	for i := range took {
-		start := time.Now()
-		if _, err := unix.Pread(fd, buf, int64(i)*blockSize); err != nil {
-			return fmt.Errorf("calibrating: reading %s: %w", path, err)
+		var err error
+		if took[i], err = timeReads(ctx, path, calibrationReads); err != nil {
+			return fmt.Errorf("calibrating: %w", err)
 		}
-		took[i] = time.Since(start)
 	}
 	took = took[calibrationWarmUp:]
 	slices.Sort(took)
-	v.setOverhead(max(0, took[len(took)/4]-calibrationLatency))
+	v.setOverhead(max(0, took[len(took)/4]/calibrationReads-calibrationLatency))
 	return nil
 }
 
-// aligned returns a buffer at a multiple of the block size, as direct I/O wants it.
-func aligned(size int) []byte {
-	buf := make([]byte, size+blockSize)
-	offset := -int(uintptr(unsafe.Pointer(&buf[0]))) & (blockSize - 1)
-	return buf[offset : offset+size]
+// timeReads has dd read blocks from a device, one after the other, and returns the time that it says they took.
+func timeReads(ctx context.Context, path string, reads int) (time.Duration, error) {
+	dd := exec.CommandContext(ctx, "dd", "if="+path, "of=/dev/null", "iflag=direct", "bs="+strconv.Itoa(blockSize), "count="+strconv.Itoa(reads))
+	dd.Env = append(os.Environ(), "LC_ALL=C")
+	out, err := dd.CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("dd, of the package coreutils: %w: %s", err, bytes.TrimSpace(out))
+	}
+	took, err := copyTime(out)
+	if err != nil {
+		return 0, fmt.Errorf("dd printed %q: %w", out, err)
+	}
+	return took, nil
+}
+
+// copyTime reads the time in "4096 bytes (4.1 kB, 4.0 KiB) copied, 0.000522 s, 7.8 MB/s".
+func copyTime(out []byte) (time.Duration, error) {
+	_, rest, found := bytes.Cut(out, []byte("copied, "))
+	number, _, _ := bytes.Cut(rest, []byte(" "))
+	seconds, err := strconv.ParseFloat(string(number), 64)
+	if !found || err != nil || !(seconds >= 0 && seconds < 3600) {
+		return 0, errors.New("it says no time")
+	}
+	return time.Duration(seconds * float64(time.Second)), nil
 }
