@@ -56,7 +56,7 @@ func TestBadInput(t *testing.T) {
 		}, 4, "3.1"},
 		"no fio but something else": {func(t *testing.T, dir string) []string {
 			return []string{"bench", "--fio", fake(t, dir, "echo hello")}
-		}, 4, "fio"},
+		}, 1, "is not fio"},
 		"missing engine":     {args("bench", "--engine", "warpdrive"), 4, "warpdrive"},
 		"unknown command":    {args("benhc"), 2, "benhc"},
 		"unknown flag":       {args("bench", "--fast"), 2, "--fast"},

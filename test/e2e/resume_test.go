@@ -109,9 +109,35 @@ func TestKillAndResume(t *testing.T) {
 		}
 	}
 
+	truncatedFilesAreNamed(t, dir, runDir)
+
 	again := run(t, dir, "bench", "--resume", runDir)
 	if again.code != 4 || !strings.Contains(again.stderr, "is finished") {
 		t.Errorf("resuming a finished run: exit %d, %s", again.code, again.stderr)
+	}
+}
+
+// truncatedFilesAreNamed cuts raw files of a run short, one after another, and puts them back.
+func truncatedFilesAreNamed(t *testing.T, dir, runDir string) {
+	t.Helper()
+	for _, name := range []string{"fio.json", "phase_iops.1.log"} {
+		path := filepath.Join(runDir, "phases", "04-gp2-randread-qd32", name)
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, whole[:len(whole)*3/5+1], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if o := run(t, dir, "analyze", runDir); o.code != 1 || !strings.Contains(o.stderr, name) || o.stdout != "" {
+			t.Errorf("analyze with a truncated %s: exit %d, want 1 and its name\n%s%s", name, o.code, o.stdout, o.stderr)
+		}
+		if err := os.WriteFile(path, whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if o := run(t, dir, "analyze", runDir); o.code != 0 {
+		t.Errorf("analyze of the whole files: exit %d\n%s", o.code, o.stderr)
 	}
 }
 
