@@ -52,7 +52,7 @@ func (a *analysis) phase(i int, m *result.Measurement, predicted *simulate.Phase
 		}
 	}
 	if predicted != nil {
-		p.Expected = s.expect(*predicted)
+		p.Expected = s.expect(*predicted, m)
 	}
 	if m == nil {
 		if record.Error != "" {
@@ -115,10 +115,15 @@ func (s subject) cliff(f fall) *Cliff {
 }
 
 // expect reads a prediction with the same methods as a measurement, so that what they do to a figure cancels out.
-func (s subject) expect(predicted simulate.Phase) *Expected {
+// measured is nil where there is none.
+func (s subject) expect(predicted simulate.Phase, measured *result.Measurement) *Expected {
 	var p Phase
 	p.Credits = &Credits{}
-	s.measure(&p, predicted.Measurement)
+	m := predicted.Measurement
+	if measured != nil && len(measured.IOPS) > 0 {
+		m.IOPS = joined(m.IOPS, measured.IOPS[0].End)
+	}
+	s.measure(&p, m)
 	e := &Expected{IOPSMean: p.IOPS.Mean, IOPSFioMean: p.IOPS.FioMean, ThroughputMiBps: p.ThroughputMiBps}
 	if l := p.Latency; l != nil {
 		value := func(percentile *float64) float64 {

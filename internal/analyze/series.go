@@ -48,6 +48,22 @@ func during(samples []sample, duration time.Duration) []sample {
 	return samples
 }
 
+// joined makes the first sample of a predicted series as long as the measured one, which fio closes late when windows
+// are short: both are left out of the mean, and must leave out the same stretch.
+func joined(series result.Series, end time.Duration) result.Series {
+	var last time.Duration
+	var ios float64
+	for i, p := range series {
+		if i > 0 && p.End > end {
+			first := result.Point{End: last, Value: ios / last.Seconds()}
+			return append(result.Series{first}, series[i:]...)
+		}
+		ios += p.Value * (p.End - last).Seconds()
+		last = p.End
+	}
+	return series
+}
+
 // statistics of samples; the mean is weighted with their length.
 type statistics struct{ mean, min, max float64 }
 
