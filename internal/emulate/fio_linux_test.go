@@ -21,8 +21,8 @@ type fioRun struct {
 	mean, p50, p95 time.Duration
 }
 
-// fio drives a device with libaio and direct I/O, as `ebscope bench` does.
-func fio(t *testing.T, d *emulate.Device, rw, size string, depth int, runtime time.Duration) fioRun {
+// needsFio skips a test that measures, where measuring makes no sense.
+func needsFio(t *testing.T) {
 	t.Helper()
 	if raceEnabled {
 		t.Skip("under the race detector figures mean nothing")
@@ -33,6 +33,11 @@ func fio(t *testing.T, d *emulate.Device, rw, size string, depth int, runtime ti
 	if _, err := exec.LookPath("fio"); err != nil {
 		t.Skip("needs fio: apt-get install fio")
 	}
+}
+
+// fio drives a device with libaio and direct I/O, as `ebscope bench` does.
+func fio(t *testing.T, d *emulate.Device, rw, size string, depth int, runtime time.Duration) fioRun {
+	t.Helper()
 	logs := filepath.Join(t.TempDir(), "run")
 	cmd := exec.CommandContext(t.Context(), "fio", "--name=run", "--filename="+d.Path(), "--ioengine=libaio", "--direct=1",
 		"--rw="+rw, "--bs="+size, "--iodepth="+strconv.Itoa(depth), "--size=8g", "--time_based",

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ebscope/internal/emulate"
+	"ebscope/internal/units"
 )
 
 // startVictim starts a process that attaches and mounts a volume, and returns it with the volume's path and the
@@ -209,6 +210,7 @@ func TestCloseWhileMountedAndInUse(t *testing.T) {
 func TestCloseEndsWaits(t *testing.T) {
 	transports(t, func(t *testing.T, cfg emulate.Config) {
 		records(t)
+		cfg.Volume.Size = 10 * units.GiB
 		d := attachOpen(t, cfg)
 		if err := d.Host().Start(); err != nil {
 			t.Fatal(err)
@@ -217,11 +219,11 @@ func TestCloseEndsWaits(t *testing.T) {
 		file := open(t, d)
 		started := time.Now()
 		done := make(chan error)
-		// 400 MiB are 1,600 operations: 5 s at 300 a second.
+		// 200 MiB are 800 operations: 8 s at the 100 a second that 10 GiB have.
 		const readers = 100
 		for i := range readers {
 			go func() {
-				_, err := file.ReadAt(buffer(4<<20), int64(i)<<22)
+				_, err := file.ReadAt(buffer(2<<20), int64(i)<<21)
 				done <- err
 			}()
 		}
@@ -237,7 +239,7 @@ func TestCloseEndsWaits(t *testing.T) {
 		if err := <-closed; err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(started); took > 3*time.Second {
+		if took := time.Since(started); took > 5*time.Second {
 			t.Errorf("it took %v; the reads were waited for", took)
 		}
 	})

@@ -19,6 +19,7 @@ const attempts = 3
 // each time, the test is skipped.
 func figure(t *testing.T, measure func(t *testing.T) error) {
 	t.Helper()
+	needsFio(t)
 	records(t)
 	busy := 0
 	var err error
