@@ -41,7 +41,7 @@ func (a *attachment) close(ctx context.Context) error {
 	var errs []error
 	if a.fuse != nil {
 		if err := a.letGo(ctx); err != nil {
-			errs = append(errs, a.cutOff(err))
+			errs = append(errs, a.cutOff(context.WithoutCancel(ctx), err))
 		}
 	}
 	// A server that still runs must not find another file under the image's descriptor.
@@ -105,11 +105,12 @@ func (a *attachment) serverEnd(ctx context.Context) error {
 	}
 }
 
-// cutOff takes everything away from whoever still uses it. cause is why letting go failed.
-func (a *attachment) cutOff(cause error) error {
+// cutOff takes everything away from whoever still uses it. cause is why letting go failed; ctx must
+// outlive the deadline that this was for.
+func (a *attachment) cutOff(ctx context.Context, cause error) error {
 	// What follows waits for no user, with one exception: without root, and without fusectl, the connection of a file
 	// that somebody holds cannot be aborted.
-	ctx, cancel := context.WithTimeout(context.Background(), cutOffTime)
+	ctx, cancel := context.WithTimeout(ctx, cutOffTime)
 	defer cancel()
 	busy := &Busy{Path: a.path(), Holders: a.holders()}
 	var errs []error

@@ -38,7 +38,7 @@ type Config struct {
 	// TemporaryImage says that the image is deleted with the volume, by Close or by Sweep.
 	TemporaryImage bool
 	// Latency is the service-latency profile. Nil means none: an I/O that no bucket holds back completes at once.
-	Latency Latency
+	Latency model.Latency
 	// Seed makes the drawn latencies repeatable.
 	Seed uint64
 	// FileOnly serves the bare FUSE file even where a loop device could be attached.
@@ -60,8 +60,10 @@ func (c Config) validate() error {
 	if c.Image == "" {
 		return fmt.Errorf("volume %s: no image file is given", c.Name)
 	}
-	if err := c.Latency.validate(); err != nil {
-		return fmt.Errorf("volume %s: %w", c.Name, err)
+	if c.Latency != nil {
+		if err := c.Latency.Validate(); err != nil {
+			return fmt.Errorf("volume %s: %w", c.Name, err)
+		}
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ebscope/internal/emulate"
+	"ebscope/internal/model"
 )
 
 // attempts lets a test of a figure try again: on a shared machine something else may run for a second.
@@ -73,7 +74,7 @@ func cpuTimes(t *testing.T) (idle, all float64) {
 // live attaches a volume whose clock runs.
 func live(t *testing.T, cfg emulate.Config) *emulate.Device {
 	t.Helper()
-	cfg.Latency = emulate.DefaultLatency()
+	cfg.Latency = model.DefaultLatency
 	d := attach(t, cfg)
 	if err := d.Host().Start(); err != nil {
 		t.Fatal(err)
@@ -142,7 +143,7 @@ func TestSequentialThroughput(t *testing.T) {
 // 0.331 × 3,000 + 0.669 × 300 = 1,195.
 func TestCompressedCliff(t *testing.T) {
 	figure(t, func(t *testing.T) error {
-		d := attach(t, emulate.Config{Volume: gp2, Compress: 600, Latency: emulate.DefaultLatency()})
+		d := attach(t, emulate.Config{Volume: gp2, Compress: 600, Latency: model.DefaultLatency})
 		if err := d.Host().BeginPhase(); err != nil {
 			t.Fatal(err)
 		}

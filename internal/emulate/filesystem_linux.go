@@ -1,6 +1,7 @@
 package emulate
 
 import (
+	"errors"
 	"syscall"
 	"time"
 
@@ -128,7 +129,7 @@ func transfer(call func(fd int, p []byte, offset int64) (int, error), fd int, bu
 	for len(buf) > 0 {
 		n, err := call(fd, buf, offset)
 		switch {
-		case err == unix.EINTR:
+		case errors.Is(err, unix.EINTR):
 		case err != nil:
 			return err
 		case n == 0:

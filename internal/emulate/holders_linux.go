@@ -14,10 +14,7 @@ import (
 func (a *attachment) holders() (holders []string) {
 	inside := []string{a.place.file()}
 	if a.loop != nil {
-		inside = append(inside, a.loop.path())
-		for _, dir := range mountsOf(a.loop.number) {
-			inside = append(inside, dir)
-		}
+		inside = append(append(inside, a.loop.path()), mountsOf(a.loop.number)...)
 		stacked, _ := os.ReadDir(a.loop.sysfs("holders"))
 		for _, device := range stacked {
 			holders = append(holders, "device "+device.Name())

@@ -3,6 +3,8 @@ package emulate
 import (
 	"testing"
 	"time"
+
+	"ebscope/internal/model"
 )
 
 func TestClock(t *testing.T) {
@@ -39,20 +41,8 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// By the curve: 0.449 + 0.120 × p ÷ 0.5 up to 0.569 ms; mean 0.5 × 0.509 + 0.45 × 0.598 + 0.04 × 0.7495 + 0.01 × 1.036
-// = 0.5640 ms.
-func TestDefaultLatency(t *testing.T) {
-	l := DefaultLatency()
-	if err := l.validate(); err != nil {
-		t.Fatal(err)
-	}
-	for p, want := range map[float64]time.Duration{
-		0: 449e3, 0.25: 509e3, 0.5: 569e3, 0.95: 627e3, 0.99: 872e3, 1: 1200e3,
-	} {
-		if got := l.at(p); (got - want).Abs() > time.Microsecond {
-			t.Errorf("quantile %v: %v, want %v", p, got, want)
-		}
-	}
+func TestSampler(t *testing.T) {
+	l := model.DefaultLatency
 	s := newSampler(l, 1)
 	var sum time.Duration
 	const n = 100_000
@@ -63,7 +53,7 @@ func TestDefaultLatency(t *testing.T) {
 	if mean := sum / n; (mean - 564*time.Microsecond).Abs() > time.Microsecond {
 		t.Errorf("mean %v, want 0.564 ms", mean)
 	}
-	if newSampler(l, 7).draw() != newSampler(l, 7).draw() {
+	if a, b := newSampler(l, 7).draw(), newSampler(l, 7).draw(); a != b {
 		t.Error("the same seed draws different latencies")
 	}
 	if got := newSampler(nil, 1).draw(); got != 0 {

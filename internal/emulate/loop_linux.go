@@ -91,8 +91,12 @@ func attachFree(control *os.File, backing int, path string) (*loopDevice, error)
 
 // tune checks that the device passes I/O on as it comes, and sets how it splits large ones.
 func (l *loopDevice) tune() error {
-	if dio, err := os.ReadFile(l.sysfs("loop/dio")); err != nil || strings.TrimSpace(string(dio)) != "1" {
-		return fmt.Errorf("%s does no direct I/O (%v): the page cache would serve what should be measured", l.path(), err)
+	dio, err := os.ReadFile(l.sysfs("loop/dio"))
+	if err != nil {
+		return fmt.Errorf("setting up %s: %w", l.path(), err)
+	}
+	if strings.TrimSpace(string(dio)) != "1" {
+		return fmt.Errorf("%s does no direct I/O here: the page cache would serve what should be measured", l.path())
 	}
 	for name, value := range map[string]string{"queue/max_sectors_kb": strconv.Itoa(accounted), "queue/scheduler": "none"} {
 		if err := os.WriteFile(l.sysfs(name), []byte(value), 0); err != nil {

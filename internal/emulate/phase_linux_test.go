@@ -13,6 +13,7 @@ import (
 
 	"ebscope/internal/ebs"
 	"ebscope/internal/emulate"
+	"ebscope/internal/model"
 	"ebscope/internal/units"
 )
 
@@ -191,14 +192,13 @@ func TestConfigIsChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, cfg := range map[string]emulate.Config{
-		`volume name "a/b"`:           {Name: "a/b", Volume: gp2},
-		"whole number of GiB":         {Volume: ebs.Volume{Type: ebs.GP2, Size: 5*units.GiB + 1}},
-		"compression 0.5 must be":     {Volume: gp2, Compress: 0.5},
-		"no image file":               {Volume: gp2, Image: "-"},
-		"quantiles of a latency":      {Volume: gp2, Latency: emulate.Latency{{0, 2}, {0.5, 1}, {1, 3}}},
-		"from quantile 0 to quantile": {Volume: gp2, Latency: emulate.Latency{{0, 2}, {0.5, 3}}},
-		"holds a volume of 5 B":       {Volume: gp2, Image: other},
-		"no such file or directory":   {Volume: gp2, Image: dir + "/missing/image"},
+		`volume name "a/b"`:         {Name: "a/b", Volume: gp2},
+		"whole number of GiB":       {Volume: ebs.Volume{Type: ebs.GP2, Size: 5*units.GiB + 1}},
+		"compression 0.5 must be":   {Volume: gp2, Compress: 0.5},
+		"no image file":             {Volume: gp2, Image: "-"},
+		"share of 0 to one of 1":    {Volume: gp2, Latency: model.Latency{{Share: 0, Within: 2}, {Share: 0.5, Within: 3}}},
+		"holds a volume of 5 B":     {Volume: gp2, Image: other},
+		"no such file or directory": {Volume: gp2, Image: dir + "/missing/image"},
 	} {
 		if cfg.Name == "" {
 			cfg.Name = "v"

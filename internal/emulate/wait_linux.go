@@ -43,7 +43,7 @@ func (w *waiter) wait(due time.Time, released <-chan struct{}) {
 	for left = time.Until(aim); left > 0; left = time.Until(aim) {
 		// The kernel may round a thread's sleeps up by its timer slack, 50 µs unless it is told otherwise. Which
 		// thread runs this is Go's choice, so each is told each time; that takes a tenth of a microsecond.
-		unix.RawSyscall(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, 1, 0)
+		_, _, _ = unix.RawSyscall(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, 1, 0)
 		interval := unix.NsecToTimespec(int64(left))
 		// A signal ends the sleep early; the loop sleeps the rest.
 		_ = unix.Nanosleep(&interval, nil)
