@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux || darwin
 
 package bench
 
@@ -17,7 +17,7 @@ func freeSpace(dir string) (units.Bytes, error) {
 	if err := unix.Statfs(dir, &s); err != nil {
 		return 0, err
 	}
-	return units.Bytes(uint64(s.Bavail) * uint64(s.Bsize)), nil
+	return units.Bytes(s.Bavail * uint64(s.Bsize)), nil
 }
 
 // used returns what a file, or every file of a folder, takes on disk; sparse parts take nothing.
