@@ -29,9 +29,7 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx); err != nil {
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "perf:", err)
 		os.Exit(1)
 	}
@@ -44,7 +42,9 @@ type contender struct {
 	open func(ctx context.Context, dir string, throttled bool) (fio []string, closer func() error, err error)
 }
 
-func run(ctx context.Context) error {
+func run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
 	contenders := []contender{{"ebscope", openEmulated}, {"qemu", openQEMU}}
 	var all []figures
 	for _, c := range contenders {

@@ -85,19 +85,3 @@ func FuzzParseMounts(f *testing.F) {
 		}
 	})
 }
-
-func TestCopyTime(t *testing.T) {
-	for out, want := range map[string]time.Duration{
-		"40+0 records in\n40+0 records out\n163840 bytes (164 kB, 160 KiB) copied, 0.0224 s, 7.3 MB/s\n": 22400 * time.Microsecond,
-		"40+0 records in\n40+0 records out\n163840 bytes (160.0KB) copied, 0.0224 seconds, 7.0MB/s\n":    22400 * time.Microsecond,
-	} {
-		if got, err := copyTime([]byte(out)); err != nil || got != want {
-			t.Errorf("%q: %v (%v), want %v", out, got, err, want)
-		}
-	}
-	for _, out := range []string{"", "copied, ", "copied, NaN s", "copied, -1 s", "copied, 1e300 s"} {
-		if got, err := copyTime([]byte(out)); err == nil {
-			t.Errorf("%q was read as %v", out, got)
-		}
-	}
-}
