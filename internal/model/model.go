@@ -158,34 +158,38 @@ type bucket struct {
 	limit    Limit
 	kind     int
 	capacity float64
-	rate     float64 // tokens a second
+	rate     float64 // tokens a nanosecond
 	level    float64 // at time at
 	at       time.Duration
 }
 
+// newBucket returns a full bucket; rate is in tokens a second.
 func newBucket(limit Limit, kind int, capacity, rate float64) *bucket {
-	return &bucket{limit: limit, kind: kind, capacity: capacity, rate: rate, level: capacity}
+	return &bucket{limit: limit, kind: kind, capacity: capacity, rate: rate / float64(time.Second), level: capacity}
 }
 
 func (b *bucket) levelAt(t time.Duration) float64 {
 	if t <= b.at {
 		return b.level
 	}
-	return min(b.capacity, b.level+(t-b.at).Seconds()*b.rate)
+	return min(b.capacity, b.level+float64(t-b.at)*b.rate)
 }
 
-// readyAt returns the first time, not before t, at which the bucket holds enough. An I/O that costs more than the
-// bucket can ever hold waits until it is full and then takes it below zero, so that the long-term rate still holds.
-func (b *bucket) readyAt(t time.Duration, cost float64) time.Duration {
-	missing := min(cost, b.capacity) - b.levelAt(t)
-	if missing <= 0 {
-		return t
+// fill brings the level up to time t.
+func (b *bucket) fill(t time.Duration) {
+	if t > b.at {
+		b.level, b.at = b.levelAt(t), t
 	}
-	return t + time.Duration(math.Ceil(missing/b.rate*float64(time.Second)))
 }
 
-func (b *bucket) take(t time.Duration, cost float64) {
-	b.level, b.at = b.levelAt(t)-cost, max(t, b.at)
+// wait returns for how long a bucket that is filled up to now lacks what an I/O costs. An I/O that costs more than the
+// bucket can ever hold waits until it is full and then takes it below zero, so that the long-term rate still holds.
+func (b *bucket) wait(cost float64) time.Duration {
+	missing := min(cost, b.capacity) - b.level
+	if missing <= 0 {
+		return 0
+	}
+	return time.Duration(math.Ceil(missing / b.rate))
 }
 
 // chain is a row of buckets that must all have enough, and its last admission, which the next cannot precede.
@@ -200,12 +204,14 @@ func (c *chain) admit(asked Admission, cost [2]float64) Admission {
 		admitted = c.last
 	}
 	for _, b := range c.all {
-		if at := b.readyAt(admitted.At, cost[b.kind]); at > admitted.At {
-			admitted = Admission{At: at, Limit: b.limit}
+		b.fill(admitted.At)
+		if wait := b.wait(cost[b.kind]); wait > 0 {
+			admitted = Admission{At: admitted.At + wait, Limit: b.limit}
 		}
 	}
 	for _, b := range c.all {
-		b.take(admitted.At, cost[b.kind])
+		b.fill(admitted.At)
+		b.level -= cost[b.kind]
 	}
 	c.last = admitted
 	return admitted
