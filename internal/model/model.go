@@ -83,7 +83,10 @@ func (v *Volume) Admit(t time.Duration, size units.Bytes) Admission {
 // Cost returns how many operations an I/O of the given size counts as.
 func (v *Volume) Cost(size units.Bytes) float64 {
 	unit := v.perf.AccountingUnit
-	return float64(max(1, (size+unit-1)/unit))
+	if size <= unit {
+		return 1
+	}
+	return float64((size + unit - 1) / unit)
 }
 
 // Credits returns the balance of the credit bucket at time t, zero where the volume has none.
@@ -185,11 +188,10 @@ func (b *bucket) fill(t time.Duration) {
 // wait returns for how long a bucket that is filled up to now lacks what an I/O costs. An I/O that costs more than the
 // bucket can ever hold waits until it is full and then takes it below zero, so that the long-term rate still holds.
 func (b *bucket) wait(cost float64) time.Duration {
-	missing := min(cost, b.capacity) - b.level
-	if missing <= 0 {
+	if b.level >= cost || b.level >= b.capacity {
 		return 0
 	}
-	return time.Duration(math.Ceil(missing / b.rate))
+	return time.Duration(math.Ceil((min(cost, b.capacity) - b.level) / b.rate))
 }
 
 // chain is a row of buckets that must all have enough, and its last admission, which the next cannot precede.
