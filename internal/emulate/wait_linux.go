@@ -1,6 +1,8 @@
 package emulate
 
 import (
+	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -8,9 +10,8 @@ import (
 )
 
 const (
-	// fineWait is the last part of a wait, which is slept in the kernel. Go's timers overshoot by up to a millisecond,
-	// so they take only what lies before it. A wait in the kernel holds a thread; that the part is short bounds their
-	// number.
+	// fineWait is the last part of a wait, for which a timer of the kernel is set. Go's timers overshoot by up to a
+	// millisecond, so they take only what lies before it.
 	fineWait = 2 * time.Millisecond
 	// maxLateness bounds what a waiter learns: on a machine that is stalled for long, waking early does not help.
 	maxLateness = 250 * time.Microsecond
@@ -40,15 +41,12 @@ func (w *waiter) wait(due time.Time, released <-chan struct{}) {
 			return
 		}
 	}
-	for left = time.Until(aim); left > 0; left = time.Until(aim) {
-		// The kernel may round a thread's sleeps up by its timer slack, 50 µs unless it is told otherwise. Which
-		// thread runs this is Go's choice, so each is told each time; that takes a tenth of a microsecond.
-		_, _, _ = unix.RawSyscall(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, 1, 0)
-		interval := unix.NsecToTimespec(int64(left))
-		// A signal ends the sleep early; the loop sleeps the rest.
-		_ = unix.Nanosleep(&interval, nil)
+	if left = time.Until(aim); left > 0 {
+		t := timers.Get().(*kernelTimer)
+		t.sleep(left)
+		timers.Put(t)
 	}
-	w.learn(lateness, -left)
+	w.learn(lateness, time.Since(aim))
 }
 
 // learn moves the estimate towards how late a sleep ended.
@@ -59,4 +57,31 @@ func (w *waiter) learn(estimate, late time.Duration) {
 	case late < estimate && estimate > 0:
 		w.lateness.Add(-int64(latenessStep))
 	}
+}
+
+// kernelTimer is a timerfd. Go's runtime waits for it as for a socket: no thread is held, and unlike the timeouts of
+// nanosleep and epoll it knows no slack.
+type kernelTimer struct {
+	fd   int
+	file *os.File // reads fd; asking it for its descriptor would make it block
+}
+
+var timers = sync.Pool{New: func() any {
+	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
+	if err != nil {
+		return &kernelTimer{} // out of descriptors
+	}
+	return &kernelTimer{fd, os.NewFile(uintptr(fd), "timer")}
+}}
+
+// sleep waits for d. Where there is no timerfd, Go's timer does, if less exactly.
+func (t *kernelTimer) sleep(d time.Duration) {
+	until := time.Now().Add(d)
+	if t.file != nil {
+		var expirations [8]byte
+		if err := unix.TimerfdSettime(t.fd, 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}, nil); err == nil {
+			_, _ = t.file.Read(expirations[:])
+		}
+	}
+	time.Sleep(time.Until(until))
 }
