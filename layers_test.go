@@ -33,11 +33,12 @@ var layers = map[string]int{
 	"internal/units":       0,
 }
 
-// sameLayer lists the imports within a layer that are wanted: layer 1 builds up from documented limits to results, a
-// report draws what an analysis found and a prediction gave, and the parts of fio share its version.
+// sameLayer lists the imports within a layer that are wanted: layer 1 builds up from documented limits to results, and a
+// profile states service latencies in the model's form; a report draws what an analysis found and a prediction gave, and
+// the parts of fio share its version.
 var sameLayer = map[string][]string{
 	"internal/model":       {"internal/ebs"},
-	"internal/workload":    {"internal/ebs"},
+	"internal/workload":    {"internal/ebs", "internal/model"},
 	"internal/result":      {"internal/workload"},
 	"internal/analyze":     {"internal/simulate"},
 	"internal/report":      {"internal/analyze", "internal/cost"},

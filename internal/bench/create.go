@@ -48,6 +48,9 @@ func (p Plan) Validate() error {
 	if p.Compress != 1 && p.Target == result.Path {
 		return errors.New("--compress works on emulated and simulated volumes only: the credit bucket of a real volume cannot be shrunk; leave it out, or use --target emulated")
 	}
+	if reason := p.Profile.SimulatedOnly(); reason != "" && p.Target != result.Simulated {
+		return fmt.Errorf("%s; use ebscope simulate", reason)
+	}
 	for _, phase := range p.Profile.Compressed(p.Compress).Phases {
 		if phase.Duration > 0 && phase.Duration < shortestPhase {
 			return fmt.Errorf("--compress %v leaves %v for %s on %s; fio needs %v: use a smaller one",

@@ -11,7 +11,6 @@ import (
 
 	"ebscope/internal/ebs"
 	"ebscope/internal/emulate"
-	"ebscope/internal/model"
 	"ebscope/internal/result"
 	"ebscope/internal/units"
 )
@@ -62,7 +61,7 @@ func (t *emulatedTarget) open(ctx context.Context, state json.RawMessage) (map[s
 	for i, v := range profile.Volumes {
 		device, err := emulate.Attach(ctx, emulate.Config{
 			Name: v.Name, Volume: v.Config, Host: t.host, Compress: t.run.Compress,
-			Image: filepath.Join(images, v.Name+".img"), Latency: model.DefaultLatency, Seed: uint64(i + 1),
+			Image: filepath.Join(images, v.Name+".img"), Latency: v.ServiceLatency(), Seed: uint64(i + 1),
 		})
 		if err != nil {
 			return nil, err

@@ -55,3 +55,22 @@ func TestLatencyValidate(t *testing.T) {
 		}
 	}
 }
+
+func TestNamedLatencies(t *testing.T) {
+	for name, mean := range map[string]time.Duration{
+		"c5.large-gp2": 320 * time.Microsecond, "c5.large-gp3": 920 * time.Microsecond, "m5.xlarge-gp3": 563940 * time.Nanosecond,
+	} {
+		l, ok := model.NamedLatency(name)
+		if !ok || l.Validate() != nil || (l.Mean()-mean).Abs() > 10*time.Nanosecond {
+			t.Errorf("%s: mean %v, %v, want %v", name, l.Mean(), l.Validate(), mean)
+		}
+	}
+	for _, name := range model.LatencyNames() {
+		if _, ok := model.NamedLatency(name); !ok {
+			t.Errorf("%s is listed but not known", name)
+		}
+	}
+	if _, ok := model.NamedLatency("fast"); ok {
+		t.Error("an unknown name was accepted")
+	}
+}

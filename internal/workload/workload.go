@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"ebscope/internal/ebs"
+	"ebscope/internal/model"
 	"ebscope/internal/units"
 )
 
-// Profile is a benchmark: volumes and the phases run on them, strictly one after another, in order.
+// Profile is a benchmark: volumes and the phases run on them, one after another in order, except those that are to run
+// together.
 type Profile struct {
 	Name        string      `json:"name"`
 	Description string      `json:"description,omitempty"`
@@ -24,6 +26,7 @@ type Profile struct {
 	// Gap is the time between the end of one fio run and the first I/O of the next, in which every volume earns.
 	Gap     time.Duration `json:"gap_ns"`
 	Volumes []Volume      `json:"volumes"`
+	Stripes []Stripe      `json:"stripes,omitempty"`
 	Phases  []Phase       `json:"phases"`
 }
 
@@ -34,6 +37,18 @@ type Volume struct {
 	// Balance is the share of burst credits at the start, from 0 to 1. It sets an emulated or simulated volume and is
 	// only an assumption about a real one.
 	Balance float64 `json:"balance"`
+	// Latency is the service latency of an emulated or simulated volume; empty: model.DefaultLatency.
+	Latency model.Latency `json:"latency,omitempty"`
+	// Restored is set where the volume was made from a snapshot and nothing on it has been touched yet.
+	Restored *FirstTouch `json:"restored,omitempty"`
+}
+
+// ServiceLatency returns the volume's own latency curve, or the default where it has none.
+func (v Volume) ServiceLatency() model.Latency {
+	if v.Latency == nil {
+		return model.DefaultLatency
+	}
+	return v.Latency
 }
 
 // Pattern is an access pattern in fio's notation (its option rw).
@@ -55,10 +70,10 @@ func (p Pattern) Mixed() bool { return p == ReadWrite || p == RandRW }
 // Random says whether the offsets are random.
 func (p Pattern) Random() bool { return p == RandRead || p == RandWrite || p == RandRW }
 
-// Phase is one measurement on one volume.
+// Phase is one measurement on one volume, or on one stripe.
 type Phase struct {
 	Name       string      `json:"name"`
-	Volume     string      `json:"volume"`
+	Volume     string      `json:"volume"` // or stripe, by name
 	Pattern    Pattern     `json:"rw"`
 	BlockSize  units.Bytes `json:"block_size_bytes"`
 	QueueDepth int         `json:"queue_depth"` // outstanding I/Os of each job
@@ -69,6 +84,12 @@ type Phase struct {
 	Duration time.Duration `json:"duration_ns"`
 	// Rest is an idle time before the phase, on top of the profile's gap.
 	Rest time.Duration `json:"rest_ns,omitempty"`
+	// ThinkTime is how long a job waits after an I/O has completed before it issues its next one.
+	ThinkTime time.Duration `json:"think_time_ns,omitempty"`
+	// RateIOPS is the application's own limit, over all jobs: the n-th I/O is due n ÷ RateIOPS after the start. Zero: none.
+	RateIOPS units.IOPS `json:"rate_iops,omitempty"`
+	// Together names a group: the phases of a group follow each other in the profile and start at the same time.
+	Together string `json:"together,omitempty"`
 }
 
 // Outstanding is the number of I/Os in flight, over all jobs.
@@ -143,40 +164,54 @@ func (p Profile) Validate() error {
 	if len(p.Phases) > maxPhases {
 		return fmt.Errorf("profile %s: %d phases, at most %d", p.Name, len(p.Phases), maxPhases)
 	}
-	seen := map[string]bool{}
-	for _, v := range p.Volumes {
-		if !nameForm.MatchString(v.Name) {
-			return fmt.Errorf("volume name %q: use lower-case letters, digits, dots and dashes", v.Name)
-		}
-		if seen[v.Name] {
-			return fmt.Errorf("volume name %q is used twice; every volume needs a name of its own", v.Name)
-		}
-		seen[v.Name] = true
-		if err := v.Config.Validate(); err != nil {
-			return fmt.Errorf("volume %s: %w", v.Name, err)
-		}
-		if !(v.Balance >= 0 && v.Balance <= 1) {
-			return fmt.Errorf("volume %s: balance %v must be between 0 %% and 100 %%", v.Name, v.Balance)
-		}
-		if p.FileSize <= 0 || p.FileSize > v.Config.Size {
-			return fmt.Errorf("volume %s: a test file of %v does not fit on %v; set file_size", v.Name, p.FileSize, v.Config.Size)
+	if err := p.validateStripes(); err != nil {
+		return err
+	}
+	for i, v := range p.Volumes {
+		if err := p.validateVolume(i, v); err != nil {
+			return entryError{"volumes", i, err}
 		}
 	}
-	seen = map[string]bool{}
-	laidOut := map[string]bool{}
+	seen := map[string]bool{}
+	laidOut := p.restored()
 	for i, phase := range p.Phases {
+		refuse := func(format string, args ...any) error {
+			return entryError{"phases", i, fmt.Errorf("phase %d (%s on %s): %w", i+1, phase.Name, phase.Volume, fmt.Errorf(format, args...))}
+		}
 		if err := p.validatePhase(phase); err != nil {
-			return fmt.Errorf("phase %d (%s on %s): %w", i+1, phase.Name, phase.Volume, err)
+			return refuse("%w", err)
 		}
 		if seen[phase.ID()] {
-			return fmt.Errorf("phase %d: %s is measured twice on volume %s; give one another name", i+1, phase.Name, phase.Volume)
+			return refuse("%s is measured twice on volume %s; give one another name", phase.Name, phase.Volume)
 		}
 		seen[phase.ID()] = true
 		laidOut[phase.Volume] = laidOut[phase.Volume] || phase.Layout()
 		if !laidOut[phase.Volume] {
-			return fmt.Errorf("phase %d (%s on %s): the first phase on a volume must write its test file, or never-written blocks are measured; put {name: layout, volume: %s, rw: write, block_size: 1MiB, queue_depth: 1} before it",
-				i+1, phase.Name, phase.Volume, phase.Volume)
+			return refuse("the first phase on a volume must write its test file, or never-written blocks are measured; put {name: layout, volume: %s, rw: write, block_size: 1MiB, queue_depth: 1} before it",
+				phase.Volume)
 		}
+	}
+	return p.validateGroups()
+}
+
+func (p Profile) validateVolume(i int, v Volume) error {
+	if !nameForm.MatchString(v.Name) {
+		return fmt.Errorf("volume name %q: use lower-case letters, digits, dots and dashes", v.Name)
+	}
+	if slices.ContainsFunc(p.Volumes[:i], func(o Volume) bool { return o.Name == v.Name }) {
+		return fmt.Errorf("volume name %q is used twice; every volume needs a name of its own", v.Name)
+	}
+	if err := v.validateService(); err != nil {
+		return fmt.Errorf("volume %s: %w", v.Name, err)
+	}
+	if err := v.Config.Validate(); err != nil {
+		return fmt.Errorf("volume %s: %w", v.Name, err)
+	}
+	if !(v.Balance >= 0 && v.Balance <= 1) {
+		return fmt.Errorf("volume %s: balance %v must be between 0 %% and 100 %%", v.Name, v.Balance)
+	}
+	if p.FileSize <= 0 || p.FileSize > v.Config.Size && p.stripeOf(v.Name) == "" {
+		return fmt.Errorf("volume %s: a test file of %v does not fit on %v; set file_size", v.Name, p.FileSize, v.Config.Size)
 	}
 	return nil
 }
@@ -185,8 +220,11 @@ func (p Profile) validatePhase(phase Phase) error {
 	if !nameForm.MatchString(phase.Name) {
 		return fmt.Errorf("name %q: use lower-case letters, digits, dots and dashes", phase.Name)
 	}
-	if _, ok := p.Volume(phase.Volume); !ok {
+	if p.Members(phase.Volume) == nil {
 		return fmt.Errorf("there is no volume named %q", phase.Volume)
+	}
+	if stripe := p.stripeOf(phase.Volume); stripe != "" {
+		return fmt.Errorf("volume %s is a part of stripe %s; run the phase on the stripe", phase.Volume, stripe)
 	}
 	switch phase.Pattern {
 	case Read, Write, RandRead, RandWrite, ReadWrite, RandRW:
@@ -207,7 +245,7 @@ func (p Profile) validatePhase(phase Phase) error {
 	case phase.Duration > 0 && phase.Duration < time.Second:
 		return fmt.Errorf("duration %v: at least 1s", phase.Duration)
 	}
-	return nil
+	return phase.validatePace()
 }
 
 // Only returns the profile with just the volumes that have an entry in paths, and the phases on them. It fails on an
@@ -221,6 +259,8 @@ func (p Profile) Only(paths map[string]string) (Profile, error) {
 	missing := func(name string) bool { _, ok := paths[name]; return !ok }
 	p.Volumes = slices.DeleteFunc(slices.Clone(p.Volumes), func(v Volume) bool { return missing(v.Name) })
 	p.Phases = slices.DeleteFunc(slices.Clone(p.Phases), func(ph Phase) bool { return missing(ph.Volume) })
+	p.Stripes = slices.DeleteFunc(slices.Clone(p.Stripes), func(s Stripe) bool { return slices.ContainsFunc(s.Volumes, missing) })
+	p.Phases = p.ungrouped()
 	return p, nil
 }
 

@@ -14,7 +14,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"ebscope/internal/ebs"
 	"ebscope/internal/units"
 )
 
@@ -65,9 +64,12 @@ func Parse(text []byte) (Profile, error) {
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
 		return Profile{}, errors.New("the profile has more than one YAML document; use one")
 	}
-	p := f.profile()
-	if err := p.Validate(); err != nil {
-		return Profile{}, err
+	p, err := f.profile()
+	if err == nil {
+		err = p.Validate()
+	}
+	if err != nil {
+		return Profile{}, located(err, text)
 	}
 	return p, nil
 }
@@ -95,28 +97,22 @@ type profileForm struct {
 	Phases      []phaseForm  `yaml:"phases"`
 }
 
-type volumeForm struct {
-	Name       string     `yaml:"name"`
-	Type       string     `yaml:"type"`
-	Size       size       `yaml:"size"`
-	IOPS       float64    `yaml:"iops"`
-	Throughput throughput `yaml:"throughput"`
-	Balance    *percent   `yaml:"balance"`
-}
-
 type phaseForm struct {
 	Name        string   `yaml:"name"`
 	Volume      string   `yaml:"volume"`
 	Pattern     string   `yaml:"rw"`
 	BlockSize   size     `yaml:"block_size"`
-	QueueDepth  int      `yaml:"queue_depth"`
-	Jobs        *int     `yaml:"jobs"`
-	ReadPercent int      `yaml:"read_percent"`
+	QueueDepth  whole    `yaml:"queue_depth"`
+	Jobs        *whole   `yaml:"jobs"`
+	ReadPercent whole    `yaml:"read_percent"`
 	Duration    duration `yaml:"duration"`
 	Rest        duration `yaml:"rest"`
+	ThinkTime   duration `yaml:"think_time"`
+	RateIOPS    whole    `yaml:"rate_iops"`
+	Together    string   `yaml:"together"`
 }
 
-func (f profileForm) profile() Profile {
+func (f profileForm) profile() (Profile, error) {
 	p := Profile{
 		Name: f.Name, Description: strings.TrimSpace(f.Description), Instance: f.Instance, Region: f.Region,
 		FileSize: units.Bytes(f.FileSize), Gap: time.Duration(f.Gap),
@@ -125,28 +121,46 @@ func (f profileForm) profile() Profile {
 		p.Region = "us-east-1"
 	}
 	for _, v := range f.Volumes {
-		volume := Volume{Name: v.Name, Balance: 1, Config: ebs.Volume{
-			Type: ebs.Type(v.Type), Size: units.Bytes(v.Size), IOPS: units.IOPS(v.IOPS), Throughput: units.Throughput(v.Throughput)}}
-		if v.Balance != nil {
-			volume.Balance = float64(*v.Balance)
+		if v.Stripe != nil {
+			if err := v.checkStripe(); err != nil {
+				return Profile{}, entryError{"stripes", len(p.Stripes), fmt.Errorf("stripe %s: %w", v.Name, err)}
+			}
+			p.Stripes = append(p.Stripes, v.stripe())
+			continue
 		}
-		p.Volumes = append(p.Volumes, volume)
+		if err := v.checkVolume(); err != nil {
+			return Profile{}, entryError{"volumes", len(p.Volumes), fmt.Errorf("volume %s: %w", v.Name, err)}
+		}
+		p.Volumes = append(p.Volumes, v.volume())
 	}
 	for _, ph := range f.Phases {
 		phase := Phase{
 			Name: ph.Name, Volume: ph.Volume, Pattern: Pattern(ph.Pattern), BlockSize: units.Bytes(ph.BlockSize),
-			QueueDepth: ph.QueueDepth, Jobs: 1, ReadPercent: ph.ReadPercent,
+			QueueDepth: int(ph.QueueDepth), Jobs: 1, ReadPercent: int(ph.ReadPercent),
 			Duration: time.Duration(ph.Duration), Rest: time.Duration(ph.Rest),
+			ThinkTime: time.Duration(ph.ThinkTime), RateIOPS: units.IOPS(ph.RateIOPS), Together: ph.Together,
 		}
 		if ph.Jobs != nil {
-			phase.Jobs = *ph.Jobs
+			phase.Jobs = int(*ph.Jobs)
 		}
 		p.Phases = append(p.Phases, phase)
 	}
-	return p
+	return p, nil
 }
 
 // The scalars of the form carry their unit; an error carries the line.
+
+// whole is a whole number; the decoder would cut the fraction off.
+type whole int
+
+func (w *whole) UnmarshalYAML(n *yaml.Node) error {
+	i, err := strconv.Atoi(n.Value)
+	if err != nil {
+		return fmt.Errorf("line %d: %q is not a whole number", n.Line, n.Value)
+	}
+	*w = whole(i)
+	return nil
+}
 
 type size units.Bytes
 

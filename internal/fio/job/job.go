@@ -58,6 +58,13 @@ func File(j Job) ([]byte, error) {
 	if p.Pattern.Mixed() {
 		set("rwmixread", p.ReadPercent)
 	}
+	if p.ThinkTime > 0 {
+		set("thinktime", fmt.Sprintf("%dus", p.ThinkTime.Microseconds()))
+	}
+	if p.RateIOPS > 0 {
+		read, write := p.JobRates()
+		set("rate_iops", fmt.Sprintf("%d,%d", read, write))
+	}
 	if p.Duration > 0 {
 		set("time_based", 1)
 		set("runtime", fmt.Sprintf("%dms", p.Duration.Milliseconds()))

@@ -53,6 +53,38 @@ percentile_list=1:5:10:25:50:75:90:95:99:99.5:99.9:99.95:99.99
 
 [gp2-randread-qd32]
 `},
+		{"mixed at a pace", job.Job{
+			Phase: workload.Phase{Name: "mixed", Volume: "gp2", Pattern: workload.RandRW, ReadPercent: 70, BlockSize: 4 * units.KiB,
+				QueueDepth: 1, Jobs: 2, Duration: 45 * time.Second, ThinkTime: 1500 * time.Microsecond, RateIOPS: 200},
+			Filename: "/dev/loop7", Size: 136 * units.MiB, Engine: "libaio", Window: 100 * time.Millisecond, Version: fio.Version{Major: 3, Minor: 33},
+		}, `# mixed on volume gp2
+[global]
+ioengine=libaio
+direct=1
+thread=1
+group_reporting=1
+filename=/dev/loop7
+size=136m
+rw=randrw
+bs=4k
+iodepth=1
+numjobs=2
+rwmixread=70
+thinktime=1500us
+rate_iops=70,30
+time_based=1
+runtime=45000ms
+allow_file_create=0
+write_iops_log=phase
+write_bw_log=phase
+write_lat_log=phase
+log_avg_msec=100
+per_job_logs=0
+lat_percentiles=1
+percentile_list=1:5:10:25:50:75:90:95:99:99.5:99.9:99.95:99.99
+
+[gp2-mixed]
+`},
 		{"layout", job.Job{
 			Phase: workload.Phase{Name: "layout", Volume: "gp3", Pattern: workload.Write, BlockSize: units.MiB,
 				QueueDepth: 1, Jobs: 1},

@@ -1,0 +1,60 @@
+package workload
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// entryError is a fault of one of a profile's volumes, stripes or phases, by its index among them.
+type entryError struct {
+	list  string
+	index int
+	err   error
+}
+
+func (e entryError) Error() string { return e.err.Error() }
+func (e entryError) Unwrap() error { return e.err }
+
+// located adds to the fault of an entry the line at which the entry begins in the profile's text.
+func located(err error, text []byte) error {
+	var entry entryError
+	var document yaml.Node
+	if !errors.As(err, &entry) || yaml.Unmarshal(text, &document) != nil || len(document.Content) == 0 {
+		return err
+	}
+	list := entry.list
+	if list == "stripes" {
+		list = "volumes" // where YAML has them
+	}
+	entries := child(document.Content[0], list)
+	if entries == nil {
+		return err
+	}
+	index := entry.index
+	for _, n := range entries.Content {
+		if (entry.list == "stripes") != (child(n, "stripe") != nil) {
+			continue
+		}
+		if index == 0 {
+			return fmt.Errorf("line %d: %w", n.Line, err)
+		}
+		index--
+	}
+	return err
+}
+
+// child returns the value of a key of a mapping, nil where there is none.
+func child(mapping *yaml.Node, key string) *yaml.Node {
+	if mapping.Kind != yaml.MappingNode {
+		return nil
+	}
+	for pair := range slices.Chunk(mapping.Content, 2) {
+		if pair[0].Value == key {
+			return pair[1]
+		}
+	}
+	return nil
+}
