@@ -39,7 +39,7 @@ var layers = map[string]int{
 var sameLayer = map[string][]string{
 	"internal/model":       {"internal/ebs"},
 	"internal/workload":    {"internal/ebs", "internal/model"},
-	"internal/result":      {"internal/workload"},
+	"internal/result":      {"internal/ebs", "internal/workload"},
 	"internal/analyze":     {"internal/simulate"},
 	"internal/report":      {"internal/analyze", "internal/cost"},
 	"internal/fio/job":     {"internal/fio"},

@@ -7,15 +7,16 @@ import (
 	"ebscope/internal/workload"
 )
 
-// Run analyzes a run. measured and predicted have an entry for each phase of the run's profile, in its order; a
+// Run analyzes a run against the limits of a catalog. measured and predicted have an entry for each phase of the run's profile, in its order; a
 // measurement that is nil, or missing, leaves its phase without figures, and a missing prediction leaves it without
 // expectations. The run must be valid, as result.Load returns it; measured figures may be anything: what cannot be is
 // left out with a warning, and every number of the document is finite.
-func Run(run result.Run, measured []*result.Measurement, predicted []simulate.Phase) Document {
+func Run(catalog *ebs.Catalog, run result.Run, measured []*result.Measurement, predicted []simulate.Phase) Document {
 	a := analysis{
+		catalog:  catalog,
 		run:      run,
 		profile:  run.Profile.Compressed(run.Compress),
-		instance: instanceOf(run.Profile),
+		instance: instanceOf(catalog, run.Profile),
 		document: Document{
 			Schema: Schema,
 			Run: Identity{
@@ -26,7 +27,7 @@ func Run(run result.Run, measured []*result.Measurement, predicted []simulate.Ph
 		},
 	}
 	for _, v := range run.Profile.Volumes {
-		a.document.Volumes = append(a.document.Volumes, describe(v))
+		a.document.Volumes = append(a.document.Volumes, describe(catalog, v))
 	}
 	for i, record := range run.Phases {
 		var m *result.Measurement
@@ -41,39 +42,45 @@ func Run(run result.Run, measured []*result.Measurement, predicted []simulate.Ph
 		a.document.Run.Complete = a.document.Run.Complete && record.State == result.Done
 	}
 	a.compare()
-	a.document.Warnings = append(a.document.Warnings, runWarnings(run, a.instance)...)
+	a.document.Warnings = append(a.document.Warnings, runWarnings(catalog, run, a.instance)...)
 	return a.document
 }
 
 // analysis is the document as far as it is made, and what it is made from.
 type analysis struct {
+	catalog  *ebs.Catalog
 	run      result.Run
 	profile  workload.Profile // compressed
 	instance *ebs.Instance    // nil where the profile names none
 	document Document
 }
 
-func instanceOf(p workload.Profile) *ebs.Instance {
+func instanceOf(catalog *ebs.Catalog, p workload.Profile) *ebs.Instance {
 	if p.Instance == "" {
 		return nil
 	}
-	instance, err := ebs.LookupInstance(p.Instance)
+	instance, err := catalog.Instance(p.Instance)
 	if err != nil {
 		return nil // a valid profile names one of the catalog
 	}
 	return &instance
 }
 
-func describe(v workload.Volume) Volume {
-	perf := v.Config.Performance()
+func describe(catalog *ebs.Catalog, v workload.Volume) Volume {
+	perf := catalog.Performance(v.Config)
 	d := Volume{
 		Name: v.Name, Type: string(v.Config.Type), SizeGiB: v.Config.Size.GiB(),
 		BaselineIOPS: float64(perf.Baseline), BurstIOPS: float64(perf.Burst),
-		ThroughputMiBps: perf.Throughput.MiBps(), Configuration: v.Config.String(),
+		ThroughputMiBps: perf.Throughput.MiBps(), Configuration: catalog.Provisioned(v.Config).String(),
 	}
 	if perf.Bursts() {
 		d.SecondsToEmpty = float64(perf.Credits) / float64(perf.Burst-perf.Baseline)
 		d.SecondsToRefill = float64(perf.Credits) / float64(perf.Baseline)
+	}
+	if perf.BurstsData() {
+		d.BaselineThroughputMiBps = perf.BaselineThroughput.MiBps()
+		d.SecondsToEmpty = float64(perf.DataCredits) / float64(perf.Throughput-perf.BaselineThroughput)
+		d.SecondsToRefill = float64(perf.DataCredits) / float64(perf.BaselineThroughput)
 	}
 	return d
 }

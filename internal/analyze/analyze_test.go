@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ebscope/internal/analyze"
+	"ebscope/internal/ebs"
 	"ebscope/internal/model"
 	"ebscope/internal/result"
 	"ebscope/internal/simulate"
@@ -21,7 +22,7 @@ import (
 // simulated runs a profile in virtual time and returns it as a finished run.
 func simulated(t *testing.T, p workload.Profile, compress float64) (result.Run, []*result.Measurement, []simulate.Phase) {
 	t.Helper()
-	phases, err := simulate.Run(p, compress, model.DefaultLatency)
+	phases, err := simulate.Run(ebs.Embedded(), p, compress, model.DefaultLatency)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func simulated(t *testing.T, p workload.Profile, compress float64) (result.Run, 
 
 // benchmark is the default profile; simulating it uncompressed takes a second, so that is done once.
 var benchmark = sync.OnceValue(func() workload.Profile {
-	p, err := workload.Shipped("gp2-vs-gp3")
+	p, err := workload.Shipped(ebs.Embedded(), "gp2-vs-gp3")
 	if err != nil {
 		panic(err)
 	}
@@ -144,7 +145,7 @@ func limits(p analyze.Phase) map[model.Limit]float64 {
 func TestBenchmark(t *testing.T) {
 	for _, compress := range []float64{1, 60} {
 		run, measured, predicted := simulated(t, benchmark(), compress)
-		d := analyze.Run(run, measured, predicted)
+		d := analyze.Run(ebs.Embedded(), run, measured, predicted)
 		checkBenchmark(t, d, 0)
 		for _, p := range d.Phases {
 			if slices.Contains(codes(p.Warnings), "differs-from-model") {
@@ -190,7 +191,7 @@ func TestBenchmarkWithNoise(t *testing.T) {
 			}
 			measured[i] = &noisy
 		}
-		d := analyze.Run(run, measured, predicted)
+		d := analyze.Run(ebs.Embedded(), run, measured, predicted)
 		checkBenchmark(t, d, 1)
 	}
 }
@@ -200,7 +201,7 @@ func TestUnfinishedRun(t *testing.T) {
 	run.Phases[2].State, run.Phases[2].Error = result.Failed, "fio exited with 1"
 	run.Phases[3].State = result.Cut
 	run.Phases[4].State = result.Pending
-	d := analyze.Run(run, measured[:6], predicted)
+	d := analyze.Run(ebs.Embedded(), run, measured[:6], predicted)
 	if d.Run.Complete || !slices.Contains(codes(d.Warnings), "incomplete") {
 		t.Errorf("complete %v, warnings %v", d.Run.Complete, d.Warnings)
 	}
@@ -223,7 +224,7 @@ func TestMixedPhase(t *testing.T) {
 	phase.Pattern, phase.ReadPercent, phase.Duration = workload.RandRW, 70, 60*time.Second
 	run, _ := handMade(gp3base, phase, "", time.Second)
 	run, measured, predicted := simulated(t, laidOut(run), 1)
-	p := phaseOf(t, analyze.Run(run, measured, predicted), "v", "phase")
+	p := phaseOf(t, analyze.Run(ebs.Embedded(), run, measured, predicted), "v", "phase")
 	if p.Read == nil || p.Write == nil {
 		t.Fatal("reads and writes are not apart")
 	}
@@ -251,7 +252,7 @@ func TestLittlesLaw(t *testing.T) {
 		run, measured := handMade(gp3base, small, "", time.Second, levels(3000, 60)...)
 		measured[0].Total.IOs = tt.ios
 		measured[0].Total.Latency = result.Latency{Kind: tt.kind, Samples: tt.ios, Mean: tt.mean}
-		c := analyze.Run(run, measured, nil).Checks[0]
+		c := analyze.Run(ebs.Embedded(), run, measured, nil).Checks[0]
 		if c.Code != "littles-law" || c.OK != tt.ok || math.Abs(c.Expected-10.667) > 0.001 {
 			t.Errorf("%s: %+v, want ok %v of 10.667 ms", name, c, tt.ok)
 		}
@@ -261,7 +262,7 @@ func TestLittlesLaw(t *testing.T) {
 	}
 	run, measured := handMade(gp3base, small, "", time.Second, levels(3000, 60)...)
 	measured[0].Total.IOPS = 2500
-	if c := analyze.Run(run, measured, nil).Checks; len(c) != 1 || c[0].Code != "series-total" || c[0].OK {
+	if c := analyze.Run(ebs.Embedded(), run, measured, nil).Checks; len(c) != 1 || c[0].Code != "series-total" || c[0].OK {
 		t.Errorf("a series of 3,000 with a summary of 2,500 gave %+v", c)
 	}
 }
@@ -276,7 +277,7 @@ func TestComparisonWithoutGP3(t *testing.T) {
 		run.Profile.Phases[i].Duration, run.Profile.Phases[i].Rest = 5*time.Second, time.Minute
 	}
 	run, measured, predicted := simulated(t, laidOut(run), 1)
-	d := analyze.Run(run, measured, predicted)
+	d := analyze.Run(ebs.Embedded(), run, measured, predicted)
 	if len(d.Comparisons) == 0 {
 		t.Fatal("nothing is compared")
 	}

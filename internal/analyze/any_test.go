@@ -23,11 +23,11 @@ func TestDocumentIsFiniteWhateverComes(t *testing.T) {
 	} {
 		for _, volume := range []ebs.Volume{gp2of100, gp3base} {
 			run, measured := handMade(volume, small, "m5.large", time.Second, values...)
-			if _, err := json.Marshal(analyze.Run(run, measured, nil)); err != nil {
+			if _, err := json.Marshal(analyze.Run(ebs.Embedded(), run, measured, nil)); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 			empty := &result.Measurement{}
-			if _, err := json.Marshal(analyze.Run(run, []*result.Measurement{empty}, []simulate.Phase{{}})); err != nil {
+			if _, err := json.Marshal(analyze.Run(ebs.Embedded(), run, []*result.Measurement{empty}, []simulate.Phase{{}})); err != nil {
 				t.Errorf("%s: an empty measurement: %v", name, err)
 			}
 		}
@@ -57,7 +57,7 @@ func TestAnyMeasurement(t *testing.T) {
 			m.Read = &m.Total
 		}
 		run.Compress = rapid.SampledFrom([]float64{1, 60}).Draw(rt, "compress")
-		d := analyze.Run(run, measured, []simulate.Phase{{Measurement: *m}})
+		d := analyze.Run(ebs.Embedded(), run, measured, []simulate.Phase{{Measurement: *m}})
 		if _, err := json.Marshal(d); err != nil {
 			rt.Fatal(err)
 		}

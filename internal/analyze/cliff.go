@@ -61,6 +61,8 @@ func causeOf(after float64, all []ceiling) Cause {
 	switch c.limit {
 	case model.VolumeBaselineIOPS:
 		return GP2Credits
+	case model.VolumeBaselineThroughput:
+		return HDDCredits
 	case model.InstanceIOPS, model.InstanceThroughput:
 		return InstanceBurst
 	default:

@@ -36,15 +36,16 @@ type Identity struct {
 
 // Volume is a volume and what its configuration promises, uncompressed.
 type Volume struct {
-	Name            string  `json:"name"`
-	Type            string  `json:"type"`
-	SizeGiB         float64 `json:"size_gib"`
-	BaselineIOPS    float64 `json:"baseline_iops"`
-	BurstIOPS       float64 `json:"burst_iops"`
-	ThroughputMiBps float64 `json:"throughput_mib_s"`
-	SecondsToEmpty  float64 `json:"seconds_to_empty,omitempty"` // a full bucket at burst rate
-	SecondsToRefill float64 `json:"seconds_to_refill,omitempty"`
-	Configuration   string  `json:"configuration"` // as people say it
+	Name                    string  `json:"name"`
+	Type                    string  `json:"type"`
+	SizeGiB                 float64 `json:"size_gib"`
+	BaselineIOPS            float64 `json:"baseline_iops"`
+	BurstIOPS               float64 `json:"burst_iops"`
+	ThroughputMiBps         float64 `json:"throughput_mib_s"`
+	BaselineThroughputMiBps float64 `json:"baseline_throughput_mib_s,omitempty"` // of HDD volumes that burst
+	SecondsToEmpty          float64 `json:"seconds_to_empty,omitempty"`          // a full bucket at burst rate
+	SecondsToRefill         float64 `json:"seconds_to_refill,omitempty"`
+	Configuration           string  `json:"configuration"` // as people say it
 }
 
 // Phase is the finding about one phase.

@@ -22,10 +22,8 @@ type ceiling struct {
 const near = 0.05
 
 // ceilings of a phase, in the order in which the model asks them.
-func ceilings(v workload.Volume, p workload.Phase, instance *ebs.Instance) []ceiling {
-	perf := v.Config.Performance()
-	operations := operationsPerIO(perf, p)
-	size := float64(p.BlockSize)
+func ceilings(perf ebs.Performance, p workload.Phase, instance *ebs.Instance) []ceiling {
+	operations, size := operationsPerIO(perf, p), dataPerIO(perf, p)
 	var all []ceiling
 	if perf.Bursts() {
 		all = append(all,
@@ -34,7 +32,13 @@ func ceilings(v workload.Volume, p workload.Phase, instance *ebs.Instance) []cei
 	} else {
 		all = append(all, ceiling{model.VolumeIOPS, float64(perf.Baseline) / operations, true, true})
 	}
-	all = append(all, ceiling{model.VolumeThroughput, float64(perf.Throughput) / size, true, true})
+	if perf.BurstsData() {
+		all = append(all,
+			ceiling{model.VolumeThroughput, float64(perf.Throughput) / size, false, true},
+			ceiling{model.VolumeBaselineThroughput, float64(perf.BaselineThroughput) / size, true, false})
+	} else {
+		all = append(all, ceiling{model.VolumeThroughput, float64(perf.Throughput) / size, true, true})
+	}
 	if instance == nil {
 		return all
 	}
@@ -46,13 +50,19 @@ func ceilings(v workload.Volume, p workload.Phase, instance *ebs.Instance) []cei
 		}
 	}
 	add(model.InstanceIOPS, float64(instance.BaselineIOPS)/operations, float64(instance.MaximumIOPS)/operations)
-	add(model.InstanceThroughput, float64(instance.BaselineThroughput)/size, float64(instance.MaximumThroughput)/size)
+	transferred := float64(p.BlockSize)
+	add(model.InstanceThroughput, float64(instance.BaselineThroughput)/transferred, float64(instance.MaximumThroughput)/transferred)
 	return all
 }
 
 // operationsPerIO is how many operations an I/O of the phase counts as.
 func operationsPerIO(perf ebs.Performance, p workload.Phase) float64 {
-	return model.NewVolume(perf, 1, nil).Cost(p.BlockSize)
+	return perf.Operations(p.BlockSize, !p.Pattern.Random())
+}
+
+// dataPerIO is how much throughput an I/O of the phase uses up.
+func dataPerIO(perf ebs.Performance, p workload.Phase) float64 {
+	return float64(perf.Data(p.BlockSize, !p.Pattern.Random()))
 }
 
 // holding returns the ceiling that holds a level. Where none is near, latency and queue depth alone set the rate.

@@ -25,10 +25,10 @@ type subject struct {
 func (a *analysis) subject(i int) subject {
 	p := a.profile.Phases[i]
 	v, _ := a.profile.Volume(p.Volume)
-	perf := v.Config.Performance()
+	perf := a.catalog.Performance(v.Config)
 	s := subject{
 		phase: p, perf: perf, instance: a.instance, operations: operationsPerIO(perf, p),
-		ceilings: ceilings(v, p, a.instance), compress: a.run.Compress,
+		ceilings: ceilings(perf, p, a.instance), compress: a.run.Compress,
 	}
 	if c := a.run.Phases[i].Credits; c != nil && perf.Bursts() {
 		s.creditsEnd = known(max(0, float64(c.End)))
@@ -136,7 +136,7 @@ func (s subject) expect(predicted simulate.Phase, measured *result.Measurement) 
 	}
 	if p.Cliff != nil {
 		at := p.Cliff.AtS
-		if p.Cliff.Cause == GP2Credits && predicted.Dry != nil {
+		if (p.Cliff.Cause == GP2Credits || p.Cliff.Cause == HDDCredits) && predicted.Dry != nil {
 			at = predicted.Dry.Seconds() // exactly
 		}
 		e.CliffAtS = &at

@@ -83,6 +83,10 @@ func (s subject) borrowed(level float64) string {
 			text += fmt.Sprintf("; what was left lasts %s", duration(*s.creditsEnd*s.compress/spent))
 		}
 		return text + "."
+	case lasting.limit == model.VolumeBaselineThroughput:
+		spent := level*dataPerIO(s.perf, s.phase) - float64(s.perf.BaselineThroughput) // bytes a second
+		return fmt.Sprintf("%s on burst credits to the end: at this rate a full bucket lasts %s, then %s remain.",
+			s.rate(level), duration(float64(s.perf.DataCredits)/spent), s.rate(lasting.iops))
 	case s.instance != nil && !lasting.bursting && (lasting.limit == model.InstanceIOPS || lasting.limit == model.InstanceThroughput):
 		full := s.instanceBurst(lasting.limit) / (level/lasting.iops - 1)
 		return fmt.Sprintf("%s on the burst of the %s instance to the end: at this rate it lasts %s from full, then %s remain.",
@@ -152,12 +156,13 @@ func scatterOf(c course) float64 {
 }
 
 var limitWords = map[model.Limit]string{
-	model.VolumeBurstIOPS:    "volume's burst IOPS",
-	model.VolumeBaselineIOPS: "volume's baseline IOPS",
-	model.VolumeIOPS:         "volume's provisioned IOPS",
-	model.VolumeThroughput:   "volume's throughput",
-	model.InstanceIOPS:       "instance's IOPS",
-	model.InstanceThroughput: "instance's throughput",
+	model.VolumeBurstIOPS:          "volume's burst IOPS",
+	model.VolumeBaselineIOPS:       "volume's baseline IOPS",
+	model.VolumeIOPS:               "volume's provisioned IOPS",
+	model.VolumeThroughput:         "volume's throughput",
+	model.VolumeBaselineThroughput: "volume's baseline throughput",
+	model.InstanceIOPS:             "instance's IOPS",
+	model.InstanceThroughput:       "instance's throughput",
 }
 
 // largeBlock is the I/O size from which people speak of throughput.

@@ -140,7 +140,7 @@ func TestVerdicts(t *testing.T) {
 			map[model.Limit]float64{model.QueueDepth: 1}, "0 IOPS throughout: no limit was reached, queue depth 32 and latency set the rate."},
 	} {
 		run, measured := handMade(tt.volume, tt.phase, tt.instance, time.Second, tt.values...)
-		p := analyze.Run(run, measured, nil).Phases[0]
+		p := analyze.Run(ebs.Embedded(), run, measured, nil).Phases[0]
 		var cause analyze.Cause
 		if p.Cliff != nil {
 			cause = p.Cliff.Cause
@@ -162,7 +162,7 @@ func TestInstanceBurst(t *testing.T) {
 	fast.Throughput = 250 * units.MiBPerSecond
 	run, _ := handMade(fast, phase, "m5.xlarge", time.Second)
 	run, measured, predicted := simulated(t, laidOut(run), 60)
-	d := analyze.Run(run, measured, predicted)
+	d := analyze.Run(ebs.Embedded(), run, measured, predicted)
 	p := phaseOf(t, d, "v", "phase")
 	if p.Cliff == nil || p.Cliff.Cause != analyze.InstanceBurst || p.Credits != nil {
 		t.Fatalf("cliff %+v, credits %v; want an instance burst and no credits", p.Cliff, p.Credits)
@@ -178,7 +178,7 @@ func TestInstanceBurst(t *testing.T) {
 func TestInstanceTooClose(t *testing.T) {
 	for instance, want := range map[string]bool{"m5.large": true, "m5.xlarge": false, "": false} {
 		run, measured := handMade(gp3base, small, instance, time.Second, levels(3000, 60)...)
-		got := analyze.Run(run, measured, nil).Warnings
+		got := analyze.Run(ebs.Embedded(), run, measured, nil).Warnings
 		if slices.Contains(codes(got), "instance-too-close") != want {
 			t.Errorf("%s: warnings %v, want one that the instance is too close: %v", instance, got, want)
 		}
@@ -204,13 +204,13 @@ func TestPhaseWarnings(t *testing.T) {
 		"stall":       {levels(3000, 50, 1000, 4, 3000, 200), nil, []string{"first-sample-excluded", "unsteady"}},
 	} {
 		run, measured := handMade(gp3base, small, "", time.Second, tt.values...)
-		got := codes(analyze.Run(run, measured, tt.with).Phases[0].Warnings)
+		got := codes(analyze.Run(ebs.Embedded(), run, measured, tt.with).Phases[0].Warnings)
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s: warnings (want, got):\n%s", name, diff)
 		}
 	}
 	run, measured := handMade(gp2of100, small, "", time.Second, levels(3000, 60)...)
-	if got := codes(analyze.Run(run, measured, nil).Phases[0].Warnings); !slices.Contains(got, "burst-only") {
+	if got := codes(analyze.Run(ebs.Embedded(), run, measured, nil).Phases[0].Warnings); !slices.Contains(got, "burst-only") {
 		t.Errorf("a burst that was not spent gave warnings %v", got)
 	}
 }

@@ -20,7 +20,7 @@ const (
 )
 
 // runWarnings are those that concern the run as a whole.
-func runWarnings(run result.Run, instance *ebs.Instance) []result.Warning {
+func runWarnings(catalog *ebs.Catalog, run result.Run, instance *ebs.Instance) []result.Warning {
 	var all []result.Warning
 	warn := func(code, format string, args ...any) {
 		all = append(all, result.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
@@ -48,7 +48,7 @@ func runWarnings(run result.Run, instance *ebs.Instance) []result.Warning {
 		return all
 	}
 	for _, v := range run.Profile.Volumes {
-		perf := v.Config.Performance()
+		perf := catalog.Performance(v.Config)
 		if instance.BaselineIOPS < room*perf.Burst {
 			warn("instance-too-close", "The baseline of %s, %v, is less than %v times the %v of volume %s: the instance may show where the volume is meant.",
 				instance.Type, instance.BaselineIOPS, room, perf.Burst, v.Name)

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"ebscope/internal/ebs"
 	"ebscope/internal/fio/job"
 	"ebscope/internal/fio/output"
 	"ebscope/internal/fio/process"
@@ -54,7 +55,11 @@ type Bench struct {
 // Run runs every phase of the directory's run that is not done yet, in order. It stops at the first that fails, and
 // when ctx is cancelled. What was measured by then is in the run directory.
 func (b Bench) Run(ctx context.Context, d *Directory) error {
-	r := &running{Bench: b, dir: d.Path, run: &d.Run, target: targetOf(d)}
+	catalog, err := d.Run.Limits()
+	if err != nil {
+		return err
+	}
+	r := &running{Bench: b, dir: d.Path, run: &d.Run, catalog: catalog, target: targetOf(d, catalog)}
 	filenames, err := r.target.open(ctx, r.lastState())
 	if err == nil {
 		err = r.phases(ctx, filenames)
@@ -69,19 +74,20 @@ func (b Bench) Run(ctx context.Context, d *Directory) error {
 	return errors.Join(err, r.target.close(closing, err != nil), d.Run.Save(d.Path))
 }
 
-func targetOf(d *Directory) target {
+func targetOf(d *Directory, catalog *ebs.Catalog) target {
 	if d.Run.Target == result.Path {
 		return pathTarget{run: d.Run}
 	}
-	return &emulatedTarget{run: d.Run, dir: d.Path}
+	return &emulatedTarget{run: d.Run, catalog: catalog, dir: d.Path}
 }
 
 // running is a run on its way.
 type running struct {
 	Bench
-	dir    string
-	run    *result.Run
-	target target
+	dir     string
+	run     *result.Run
+	catalog *ebs.Catalog
+	target  target
 }
 
 // closeDeadline bounds unmounting and detaching, which take milliseconds unless something holds the device.
@@ -97,7 +103,7 @@ func (r *running) phases(ctx context.Context, filenames map[string]string) error
 			return err
 		}
 		phase := profile.Phases[i]
-		r.Progress.PhaseStarted(i+1, len(profile.Phases), phase, Takes(profile, phase), r.remaining(profile, i))
+		r.Progress.PhaseStarted(i+1, len(profile.Phases), phase, Takes(r.catalog, profile, phase), r.remaining(profile, i))
 		m, err := r.phase(ctx, i, profile, filenames[phase.Volume])
 		r.Progress.PhaseEnded(m, err)
 		if err != nil {
@@ -144,7 +150,7 @@ func (r *running) phase(ctx context.Context, i int, profile workload.Profile, fi
 		return nil, err
 	}
 
-	err = r.Fio.Run(ctx, dir, process.Options{Grace: grace(profile, phase), Progress: r.Progress.PhaseAt})
+	err = r.Fio.Run(ctx, dir, process.Options{Grace: grace(r.catalog, profile, phase), Progress: r.Progress.PhaseAt})
 	ended := r.Now().UTC()
 	record.Ended = &ended
 	end, state, endErr := r.target.end(phase.Volume)
@@ -209,31 +215,31 @@ func (r *running) lastState() json.RawMessage {
 const startUp = 600 * time.Millisecond
 
 // Takes estimates how long a phase runs: its duration, or the time its volume needs to move the test file once.
-func Takes(profile workload.Profile, phase workload.Phase) time.Duration {
+func Takes(catalog *ebs.Catalog, profile workload.Profile, phase workload.Phase) time.Duration {
 	if phase.Duration > 0 {
 		return phase.Duration
 	}
-	return atBaseline(profile, phase, profile.FileSize)
+	return atBaseline(catalog, profile, phase, profile.FileSize)
 }
 
 // grace is how long fio may take to end: what is in flight takes its time at the slowest rate of the volume.
-func grace(profile workload.Profile, phase workload.Phase) time.Duration {
+func grace(catalog *ebs.Catalog, profile workload.Profile, phase workload.Phase) time.Duration {
 	const forItself = 10 * time.Second // to write its results on a busy machine
-	return forItself + 2*atBaseline(profile, phase, units.Bytes(phase.Outstanding())*phase.BlockSize)
+	return forItself + 2*atBaseline(catalog, profile, phase, units.Bytes(phase.Outstanding())*phase.BlockSize)
 }
 
 // atBaseline is the time that a phase's volume needs to move an amount of data without any burst.
-func atBaseline(profile workload.Profile, phase workload.Phase, amount units.Bytes) time.Duration {
+func atBaseline(catalog *ebs.Catalog, profile workload.Profile, phase workload.Phase, amount units.Bytes) time.Duration {
 	volume, _ := profile.Volume(phase.Volume)
-	perf := volume.Config.Performance()
-	rate := min(float64(perf.Throughput), float64(perf.Baseline)*float64(min(phase.BlockSize, perf.AccountingUnit)))
+	perf := catalog.Performance(volume.Config)
+	rate := min(float64(perf.BaselineThroughput), float64(perf.Baseline)*float64(min(phase.BlockSize, perf.AccountingUnit)))
 	return time.Duration(float64(amount) / rate * float64(time.Second))
 }
 
 func (r *running) remaining(profile workload.Profile, from int) (total time.Duration) {
 	for i, phase := range profile.Phases[from:] {
 		if r.run.Phases[from+i].State != result.Done {
-			total += Takes(profile, phase) + startUp
+			total += Takes(r.catalog, profile, phase) + startUp
 		}
 	}
 	return total

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"ebscope/internal/ebs"
 	"ebscope/internal/result"
 	"ebscope/internal/workload"
 )
@@ -16,7 +17,8 @@ import (
 // Plan is what a user asks to run.
 type Plan struct {
 	Profile  workload.Profile
-	Compress float64 // 1: not compressed
+	Catalog  *ebs.Catalog // the limits that hold
+	Compress float64      // 1: not compressed
 	Target   result.Target
 	Paths    map[string]string // directory of each volume, for the path target
 	Runs     string            // folder in which the run directory is made
@@ -39,7 +41,7 @@ const shortestPhase = 500 * time.Millisecond
 
 // Validate checks a plan without touching anything.
 func (p Plan) Validate() error {
-	if err := p.Profile.Validate(); err != nil {
+	if err := p.Profile.Validate(p.Catalog); err != nil {
 		return err
 	}
 	if !(p.Compress >= 1 && p.Compress <= 1e6) {
@@ -82,7 +84,7 @@ func Create(plan Plan, environment result.Environment, now time.Time) (*Director
 	}
 	run := result.Run{
 		Form: result.Form, Tool: plan.Tool, ID: filepath.Base(path), Target: plan.Target, Started: now.UTC(),
-		Compress: plan.Compress, Profile: plan.Profile, Paths: plan.Paths, Command: plan.Command, Environment: environment,
+		Compress: plan.Compress, Profile: plan.Profile, Catalog: plan.Catalog.Added(), Paths: plan.Paths, Command: plan.Command, Environment: environment,
 	}
 	for i, phase := range plan.Profile.Phases {
 		run.Phases = append(run.Phases, result.Phase{

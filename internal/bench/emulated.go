@@ -20,6 +20,7 @@ import (
 // would be half a minute when compressed, is not seen.
 type emulatedTarget struct {
 	run     result.Run
+	catalog *ebs.Catalog
 	dir     string
 	host    *emulate.Host
 	devices map[string]*emulate.Device
@@ -50,7 +51,7 @@ func (t *emulatedTarget) open(ctx context.Context, state json.RawMessage) (map[s
 	}
 	var limits *ebs.Instance
 	if profile.Instance != "" {
-		instance, err := ebs.LookupInstance(profile.Instance)
+		instance, err := t.catalog.Instance(profile.Instance)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +61,7 @@ func (t *emulatedTarget) open(ctx context.Context, state json.RawMessage) (map[s
 	filenames := map[string]string{}
 	for i, v := range profile.Volumes {
 		device, err := emulate.Attach(ctx, emulate.Config{
-			Name: v.Name, Volume: v.Config, Host: t.host, Compress: t.run.Compress,
+			Name: v.Name, Volume: v.Config, Catalog: t.catalog, Host: t.host, Compress: t.run.Compress,
 			Image: filepath.Join(images, v.Name+".img"), Latency: v.ServiceLatency(), Seed: uint64(i + 1),
 		})
 		if err != nil {

@@ -4,6 +4,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"ebscope/internal/ebs"
 )
 
 func newAnalyzeCommand() *cobra.Command {
@@ -14,15 +16,19 @@ func newAnalyzeCommand() *cobra.Command {
 		Long:  "Analyzes a run directory anew from its raw files, and rewrites its analysis and reports.",
 		Args:  oneArg("a run directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runAnalyze(args[0], output, cmd.OutOrStdout())
+			catalog, err := givenCatalog(cmd)
+			if err != nil {
+				return err
+			}
+			return runAnalyze(args[0], catalog, output, cmd.OutOrStdout())
 		},
 	}
 	outputFlag(cmd, &output, "text", "json")
 	return cmd
 }
 
-func runAnalyze(dir, output string, stdout io.Writer) error {
-	r, err := load(dir)
+func runAnalyze(dir string, catalog *ebs.Catalog, output string, stdout io.Writer) error {
+	r, err := load(dir, catalog)
 	if err != nil {
 		return err
 	}

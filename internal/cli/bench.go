@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ebscope/internal/bench"
+	"ebscope/internal/ebs"
 	"ebscope/internal/fio/process"
 	"ebscope/internal/result"
 	"ebscope/internal/workload"
@@ -56,7 +57,11 @@ A run that was cut goes on with --resume.`,
   ebscope bench --resume runs/20261130T120000Z-gp2-vs-gp3-emulated`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runBench(cmd.Context(), o, cmd.Flags().Changed, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			catalog, err := catalogOf(cmd)
+			if err != nil {
+				return err
+			}
+			return runBench(cmd.Context(), o, catalog, cmd.Flags().Changed, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
@@ -72,11 +77,11 @@ A run that was cut goes on with --resume.`,
 	return cmd
 }
 
-func runBench(ctx context.Context, o benchOptions, given func(flag string) bool, stdout, stderr io.Writer) error {
+func runBench(ctx context.Context, o benchOptions, catalog *ebs.Catalog, given func(flag string) bool, stdout, stderr io.Writer) error {
 	var directory *bench.Directory
 	var fio process.Fio
 	if o.resume != "" {
-		for _, flag := range []string{"profile", "target", "path", "compress", "runs", "engine"} {
+		for _, flag := range []string{"profile", "target", "path", "compress", "runs", "engine", catalogFlag} {
 			if given(flag) {
 				return usage("--resume goes on with the run as it was; leave out --%s", flag)
 			}
@@ -90,7 +95,7 @@ func runBench(ctx context.Context, o benchOptions, given func(flag string) bool,
 			return errors.Join(err, d.Release())
 		}
 	} else {
-		plan, err := newPlan(o, given)
+		plan, err := newPlan(o, catalog, given)
 		if err != nil {
 			return usageError{err}
 		}
@@ -128,7 +133,7 @@ func finish(d *bench.Directory, runErr error, format string, stdout, stderr io.W
 	if done == 0 {
 		return runErr
 	}
-	r, err := load(d.Path)
+	r, err := load(d.Path, nil)
 	if err == nil {
 		err = save(d.Path, r)
 	}
@@ -144,13 +149,13 @@ func finish(d *bench.Directory, runErr error, format string, stdout, stderr io.W
 	return err
 }
 
-func newPlan(o benchOptions, given func(flag string) bool) (bench.Plan, error) {
-	profile, err := loadProfile(o.profile)
+func newPlan(o benchOptions, catalog *ebs.Catalog, given func(flag string) bool) (bench.Plan, error) {
+	profile, err := loadProfile(catalog, o.profile)
 	if err != nil {
 		return bench.Plan{}, err
 	}
 	plan := bench.Plan{
-		Profile: profile, Compress: o.compress, Target: result.Target(o.target), Paths: o.paths, Runs: o.runs,
+		Profile: profile, Catalog: catalog, Compress: o.compress, Target: result.Target(o.target), Paths: o.paths, Runs: o.runs,
 		Tool: tool(), Engine: o.engine,
 	}
 	switch plan.Target {
@@ -176,15 +181,15 @@ func newPlan(o benchOptions, given func(flag string) bool) (bench.Plan, error) {
 }
 
 // loadProfile finds a profile by name or, where the name is that of a file, reads it.
-func loadProfile(name string) (workload.Profile, error) {
+func loadProfile(catalog *ebs.Catalog, name string) (workload.Profile, error) {
 	if !strings.ContainsAny(name, "/\\") && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".yml") {
-		return workload.Shipped(name)
+		return workload.Shipped(catalog, name)
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return workload.Profile{}, fmt.Errorf("read the profile: %w", err)
 	}
-	p, err := workload.Parse(text)
+	p, err := workload.Parse(catalog, text)
 	if err != nil {
 		return workload.Profile{}, fmt.Errorf("profile %s: %w", name, err)
 	}

@@ -49,6 +49,7 @@ cannot apply here, 5 done in part, 130 interrupted.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage("%w; see %s --help", err, cmd.CommandPath())
 	})
+	root.PersistentFlags().String(catalogFlag, "", "YAML file with limits and prices that are added to those that ship, or override them")
 	root.AddCommand(newBenchCommand(), newEmulateCommand(), newSimulateCommand(), newAnalyzeCommand(), newReportCommand(),
 		newCleanupCommand(), newVersionCommand())
 	return root

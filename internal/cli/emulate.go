@@ -46,13 +46,17 @@ down again.`,
   ebscope emulate --type gp3 --size 200GiB --iops 6000 --throughput 250 --instance m5.xlarge`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runEmulate(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			catalog, err := catalogOf(cmd)
+			if err != nil {
+				return err
+			}
+			return runEmulate(cmd.Context(), o, catalog, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.volumeType, "type", "gp2", "volume type: gp2, gp3")
+	f.StringVar(&o.volumeType, "type", "gp2", "volume type: gp2, gp3, io1, io2, st1, sc1, standard")
 	f.StringVar(&o.size, "size", "100GiB", "volume size")
-	f.Float64Var(&o.iops, "iops", 0, "provisioned IOPS (gp3; default 3000)")
+	f.Float64Var(&o.iops, "iops", 0, "provisioned IOPS (gp3, default 3000; io1, io2)")
 	f.Float64Var(&o.throughput, "throughput", 0, "provisioned throughput in MiB/s (gp3; default 125)")
 	f.StringVar(&o.instance, "instance", "", "EC2 instance type whose EBS limits apply too")
 	f.StringVar(&o.credits, "credits", "100%", "share of the burst credits at the start")
@@ -63,8 +67,8 @@ down again.`,
 	return cmd
 }
 
-func runEmulate(ctx context.Context, o emulateOptions, stdout, stderr io.Writer) error {
-	cfg, err := emulateConfig(o, stderr)
+func runEmulate(ctx context.Context, o emulateOptions, catalog *ebs.Catalog, stdout, stderr io.Writer) error {
+	cfg, err := emulateConfig(o, catalog, stderr)
 	if err != nil {
 		return usageError{err}
 	}
@@ -90,7 +94,7 @@ func runEmulate(ctx context.Context, o emulateOptions, stdout, stderr io.Writer)
 	return errors.Join(err, device.Close(context.WithoutCancel(ctx)))
 }
 
-func emulateConfig(o emulateOptions, stderr io.Writer) (emulate.Config, error) {
+func emulateConfig(o emulateOptions, catalog *ebs.Catalog, stderr io.Writer) (emulate.Config, error) {
 	size, unitGiven, err := units.ParseSize(o.size, units.GiB)
 	if err != nil {
 		return emulate.Config{}, fmt.Errorf("--size: %w", err)
@@ -100,7 +104,7 @@ func emulateConfig(o emulateOptions, stderr io.Writer) (emulate.Config, error) {
 	}
 	volume := ebs.Volume{Type: ebs.Type(o.volumeType), Size: size, IOPS: units.IOPS(o.iops),
 		Throughput: units.Throughput(o.throughput) * units.MiBPerSecond}
-	if err := volume.Validate(); err != nil {
+	if err := catalog.Validate(volume); err != nil {
 		return emulate.Config{}, err
 	}
 	if !(o.compress >= 1 && o.compress <= 1000) {
@@ -114,14 +118,14 @@ func emulateConfig(o emulateOptions, stderr io.Writer) (emulate.Config, error) {
 	}
 	var limits *ebs.Instance
 	if o.instance != "" {
-		instance, err := ebs.LookupInstance(o.instance)
+		instance, err := catalog.Instance(o.instance)
 		if err != nil {
 			return emulate.Config{}, err
 		}
 		limits = &instance
 	}
 	return emulate.Config{
-		Name: o.volumeType, Volume: volume, Host: emulate.NewHost(limits, o.compress), Compress: o.compress,
+		Name: o.volumeType, Volume: volume, Catalog: catalog, Host: emulate.NewHost(limits, o.compress), Compress: o.compress,
 		Image: o.image, Latency: model.DefaultLatency, Seed: 1,
 	}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"ebscope/internal/analyze"
+	"ebscope/internal/ebs"
 	"ebscope/internal/fio/output"
 	"ebscope/internal/model"
 	"ebscope/internal/report"
@@ -15,11 +16,22 @@ import (
 	"ebscope/internal/simulate"
 )
 
-// load reads a run directory, predicts what the model expects of it, and analyzes it.
-func load(dir string) (report.Report, error) {
+// load reads a run directory, predicts what the model expects of it, and analyzes it, within the limits that it was
+// made with, or those of given, which may be nil.
+func load(dir string, given *ebs.Catalog) (report.Report, error) {
 	run, err := result.Load(dir)
 	if err != nil {
 		return report.Report{}, err
+	}
+	catalog, err := run.Limits()
+	if err != nil {
+		return report.Report{}, err
+	}
+	if given != nil {
+		catalog = given
+		if err := run.Profile.Validate(catalog); err != nil {
+			return report.Report{}, usageError{fmt.Errorf("--catalog does not fit the run %s: %w", dir, err)}
+		}
 	}
 	measured := make([]*result.Measurement, len(run.Phases))
 	for i, p := range run.Phases {
@@ -36,11 +48,11 @@ func load(dir string) (report.Report, error) {
 		}
 		measured[i] = &m
 	}
-	predicted, err := simulate.Run(run.Profile, run.Compress, model.DefaultLatency)
+	predicted, err := simulate.Run(catalog, run.Profile, run.Compress, model.DefaultLatency)
 	if err != nil {
 		return report.Report{}, fmt.Errorf("predict %s: %w", dir, err)
 	}
-	r := report.Report{Run: run, Document: analyze.Run(run, measured, predicted), Measured: measured}
+	r := report.Report{Run: run, Catalog: catalog, Document: analyze.Run(catalog, run, measured, predicted), Measured: measured}
 	for i := range predicted {
 		r.Predicted = append(r.Predicted, &predicted[i].Measurement)
 	}

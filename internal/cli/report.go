@@ -20,7 +20,11 @@ func newReportCommand() *cobra.Command {
   ebscope report runs/20261130T120000Z-gp2-vs-gp3-emulated -o html > cliff.html`,
 		Args: oneArg("a run directory"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := load(args[0])
+			catalog, err := givenCatalog(cmd)
+			if err != nil {
+				return err
+			}
+			r, err := load(args[0], catalog)
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ebscope/internal/bench"
+	"ebscope/internal/ebs"
 	"ebscope/internal/model"
 	"ebscope/internal/result"
 	"ebscope/internal/simulate"
@@ -30,7 +31,13 @@ the same model that throttles emulated volumes.`,
 		Example: `  ebscope simulate
   ebscope simulate --profile quick -o json`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runSimulate(o, cmd.OutOrStdout()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			catalog, err := catalogOf(cmd)
+			if err != nil {
+				return err
+			}
+			return runSimulate(o, catalog, cmd.OutOrStdout())
+		},
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.profile, "profile", "p", defaultProfile, "profile: the name of one that ships, or a YAML file")
@@ -40,19 +47,19 @@ the same model that throttles emulated volumes.`,
 	return cmd
 }
 
-func runSimulate(o simulateOptions, stdout io.Writer) error {
-	profile, err := loadProfile(o.profile)
+func runSimulate(o simulateOptions, catalog *ebs.Catalog, stdout io.Writer) error {
+	profile, err := loadProfile(catalog, o.profile)
 	if err != nil {
 		return usageError{err}
 	}
 	plan := bench.Plan{
-		Profile: profile, Compress: o.compress, Target: result.Simulated, Runs: o.runs, Tool: tool(),
+		Profile: profile, Catalog: catalog, Compress: o.compress, Target: result.Simulated, Runs: o.runs, Tool: tool(),
 		Command: "ebscope simulate --profile " + o.profile,
 	}
 	if err := plan.Validate(); err != nil {
 		return usageError{err}
 	}
-	phases, err := simulate.Run(profile, o.compress, model.DefaultLatency)
+	phases, err := simulate.Run(catalog, profile, o.compress, model.DefaultLatency)
 	if err != nil {
 		return err
 	}

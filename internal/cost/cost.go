@@ -9,23 +9,21 @@ import (
 	"ebscope/internal/workload"
 )
 
-// Performance that the price of a gp3 volume includes (EBS pricing page; the prices themselves are in package ebs).
-const (
-	gp3IncludedIOPS       = 3_000
-	gp3IncludedThroughput = 125 * units.MiBPerSecond
-)
-
-// Monthly returns what a volume costs a month: gp2 by its size, gp3 by its size and by the IOPS above 3,000 and the
-// throughput above 125 MiB/s. The configuration must be valid.
-func Monthly(v ebs.Volume, p ebs.Prices) units.USD {
-	gib := units.USD(v.Size.GiB())
-	if v.Type == ebs.GP2 {
-		return gib * p.GP2PerGiB
+// Monthly returns what a volume costs a month: its size, the IOPS that are charged, tier by tier, and the throughput
+// above what is included. I/Os that are charged one by one, on standard volumes, come on top. It returns false where
+// volumes of the type are not sold in the region, or at a price that is not known. The configuration must be valid.
+func Monthly(v ebs.Volume, p ebs.Prices) (units.USD, bool) {
+	price, sold := p.Volumes[v.Type]
+	monthly := units.USD(v.Size.GiB()) * price.PerGiB
+	for i, tier := range price.IOPS {
+		charged := v.IOPS - tier.Above
+		if i+1 < len(price.IOPS) {
+			charged = min(charged, price.IOPS[i+1].Above-tier.Above)
+		}
+		monthly += units.USD(max(0, charged)) * tier.PerIOPS
 	}
-	v = v.Provisioned()
-	return gib*p.GP3PerGiB +
-		units.USD(max(0, v.IOPS-gp3IncludedIOPS))*p.GP3PerIOPS +
-		units.USD(max(0, v.Throughput-gp3IncludedThroughput).MiBps())*p.GP3PerMiBps
+	monthly += units.USD(max(0, v.Throughput-price.ThroughputAbove).MiBps()) * price.PerMiBps
+	return monthly, sold
 }
 
 // Option is a configuration with what it gives and costs.
@@ -41,25 +39,28 @@ type Option struct {
 	Monthly          units.USD
 }
 
-// Price returns the option that a valid configuration is.
-func Price(v ebs.Volume, p ebs.Prices) Option {
-	perf := v.Performance()
+// Price returns the option that a valid configuration is, and false where it has no price in the region.
+func Price(catalog *ebs.Catalog, v ebs.Volume, p ebs.Prices) (Option, bool) {
+	perf := catalog.Performance(v)
+	v = catalog.Provisioned(v)
+	monthly, sold := Monthly(v, p)
 	o := Option{
-		Volume: v.Provisioned(), Sustained: perf.Baseline, Burst: perf.Burst,
-		Throughput: perf.Throughput, Monthly: Monthly(v, p),
+		Volume: v, Sustained: perf.Baseline, Burst: perf.Burst,
+		Throughput: perf.Throughput, Monthly: monthly,
 	}
 	if perf.Bursts() {
 		seconds := float64(perf.Credits) / float64(perf.Burst-perf.Baseline)
 		o.BurstFor = time.Duration(seconds * float64(time.Second))
 	}
-	return o
+	return o, sold
 }
 
 // Alternatives lists what a volume of a size could be: gp2; gp3 with its defaults, with 6,000 IOPS, and with
-// 250 MiB/s; and gp2 made large enough to have 3,000 IOPS without credits. What AWS refuses at that size is left out.
-func Alternatives(size units.Bytes, p ebs.Prices) []Option {
+// 250 MiB/s; and gp2 made large enough to have 3,000 IOPS without credits. What AWS refuses at that size, or does not
+// sell in the region, is left out.
+func Alternatives(catalog *ebs.Catalog, size units.Bytes, p ebs.Prices) []Option {
 	largeEnough := ebs.Volume{Type: ebs.GP2, Size: size}
-	for largeEnough.Performance().Bursts() {
+	for catalog.Performance(largeEnough).Bursts() {
 		largeEnough.Size += units.GiB
 	}
 	var options []Option
@@ -70,8 +71,10 @@ func Alternatives(size units.Bytes, p ebs.Prices) []Option {
 		{Type: ebs.GP3, Size: size, Throughput: 250 * units.MiBPerSecond},
 		largeEnough,
 	} {
-		if v.Validate() == nil && find(options, v) == nil {
-			options = append(options, Price(v, p))
+		if catalog.Validate(v) == nil && find(options, catalog.Provisioned(v)) == nil {
+			if o, sold := Price(catalog, v, p); sold {
+				options = append(options, o)
+			}
 		}
 	}
 	return options
@@ -79,7 +82,7 @@ func Alternatives(size units.Bytes, p ebs.Prices) []Option {
 
 // ForProfile lists the configurations of a profile's volumes and the alternatives to them, at the size of its first
 // gp2 volume, or of its first volume where none is gp2. The volumes that have a configuration are named in Used.
-func ForProfile(profile workload.Profile, p ebs.Prices) []Option {
+func ForProfile(catalog *ebs.Catalog, profile workload.Profile, p ebs.Prices) []Option {
 	if len(profile.Volumes) == 0 {
 		return nil
 	}
@@ -90,12 +93,17 @@ func ForProfile(profile workload.Profile, p ebs.Prices) []Option {
 			break
 		}
 	}
-	options := Alternatives(size, p)
+	options := Alternatives(catalog, size, p)
 	for _, v := range profile.Volumes {
-		if find(options, v.Config) == nil {
-			options = append(options, Price(v.Config, p))
+		config := catalog.Provisioned(v.Config)
+		if find(options, config) == nil {
+			o, sold := Price(catalog, config, p)
+			if !sold {
+				continue
+			}
+			options = append(options, o)
 		}
-		o := find(options, v.Config)
+		o := find(options, config)
 		o.Used = append(o.Used, v.Name)
 	}
 	return options
@@ -104,9 +112,10 @@ func ForProfile(profile workload.Profile, p ebs.Prices) []Option {
 // Successor returns the gp3 volume that has at least the performance of a gp2 volume once its credits are spent, and
 // its throughput where that is 250 MiB/s: what AWS documents for a change of the type alone ("Modify a volume using
 // Elastic Volumes", autumn 2026). The 128 MiB/s of a gp2 volume up to 170 GiB become gp3's 125.
-func Successor(gp2 ebs.Volume) ebs.Volume {
-	perf := gp2.Performance()
-	v := ebs.Volume{Type: ebs.GP3, Size: gp2.Size, IOPS: max(gp3IncludedIOPS, perf.Baseline), Throughput: gp3IncludedThroughput}
+func Successor(catalog *ebs.Catalog, gp2 ebs.Volume) ebs.Volume {
+	perf := catalog.Performance(gp2)
+	v := catalog.Provisioned(ebs.Volume{Type: ebs.GP3, Size: gp2.Size})
+	v.IOPS = max(v.IOPS, perf.Baseline)
 	if perf.Throughput > 128*units.MiBPerSecond {
 		v.Throughput = perf.Throughput
 	}
@@ -115,7 +124,7 @@ func Successor(gp2 ebs.Volume) ebs.Volume {
 
 func find(options []Option, v ebs.Volume) *Option {
 	for i := range options {
-		if options[i].Volume == v.Provisioned() {
+		if options[i].Volume == v {
 			return &options[i]
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 func seoul(t *testing.T) ebs.Prices {
 	t.Helper()
-	p, err := ebs.LookupPrices("ap-northeast-2")
+	p, err := ebs.Embedded().Prices("ap-northeast-2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestAlternatives(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, rows(cost.Alternatives(test.gib*units.GiB, seoul(t)))); diff != "" {
+			if diff := cmp.Diff(test.want, rows(cost.Alternatives(ebs.Embedded(), test.gib*units.GiB, seoul(t)))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -82,7 +82,7 @@ func TestForProfile(t *testing.T) {
 	written := ebs.Volume{Type: ebs.GP3, Size: 100 * units.GiB, IOPS: 3000, Throughput: 125 * units.MiBPerSecond}
 	fast := ebs.Volume{Type: ebs.GP3, Size: 40 * units.GiB, IOPS: 10_000, Throughput: 500 * units.MiBPerSecond}
 
-	options := cost.ForProfile(workload.Profile{Volumes: []workload.Volume{
+	options := cost.ForProfile(ebs.Embedded(), workload.Profile{Volumes: []workload.Volume{
 		volume("fast", fast), volume("plain", gp3), volume("old", gp2), volume("written-out", written),
 	}}, seoul(t))
 
@@ -105,7 +105,7 @@ func TestForProfile(t *testing.T) {
 	if got := options[len(options)-1].Monthly.String(); got != "$60.65" {
 		t.Errorf("the fast volume costs %s, want $60.65", got)
 	}
-	if got := cost.ForProfile(workload.Profile{}, seoul(t)); got != nil {
+	if got := cost.ForProfile(ebs.Embedded(), workload.Profile{}, seoul(t)); got != nil {
 		t.Errorf("a profile without volumes has options: %v", got)
 	}
 }
@@ -130,11 +130,13 @@ func TestSuccessorSaving(t *testing.T) {
 	p := seoul(t)
 	for _, test := range tests {
 		gp2 := ebs.Volume{Type: ebs.GP2, Size: units.Bytes(test.gib) * units.GiB}
-		gp3 := cost.Successor(gp2)
-		if err := gp3.Validate(); err != nil {
+		gp3 := cost.Successor(ebs.Embedded(), gp2)
+		if err := ebs.Embedded().Validate(gp3); err != nil {
 			t.Errorf("%d GiB: %v", test.gib, err)
 		}
-		got := cost.Monthly(gp2, p) - cost.Monthly(gp3, p)
+		before, _ := cost.Monthly(gp2, p)
+		after, _ := cost.Monthly(gp3, p)
+		got := before - after
 		if math.Abs(float64(got-test.want)) > 1e-6 {
 			t.Errorf("%d GiB: saves %.4f, want %.4f", test.gib, got, test.want)
 		}

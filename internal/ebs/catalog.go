@@ -2,40 +2,56 @@ package ebs
 
 import (
 	_ "embed"
-	"encoding/csv"
 	"fmt"
-	"sort"
-	"strconv"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
-
-	"ebscope/internal/units"
 )
 
-// Instance is what an EC2 instance type allows all its EBS volumes together. AWS states throughput for 128 KiB
-// and IOPS for 16 KiB I/O. Where the baseline is below the maximum, the maximum holds for 30 minutes at least once
-// every 24 hours (EC2 user guide, "EBS-optimized instance types").
-type Instance struct {
-	Type                                  string
-	BaselineIOPS, MaximumIOPS             units.IOPS
-	BaselineThroughput, MaximumThroughput units.Throughput
-	Source, Date                          string
+// Catalog holds the documented limits and prices. It does not change, and may be used by many at once.
+type Catalog struct {
+	types     map[Type]VolumeType
+	forms     map[Type]typeForm          // what types is made from
+	instances func() map[string]Instance // read when first asked for: most commands need neither
+	regions   func() map[string]Prices
+	added     string
 }
 
-// Bursts says whether the instance's EBS limits fall after half an hour.
-func (i Instance) Bursts() bool {
-	return i.BaselineIOPS < i.MaximumIOPS || i.BaselineThroughput < i.MaximumThroughput
+// Embedded returns the catalog that ships with ebscope.
+func Embedded() *Catalog { return embedded() }
+
+var (
+	//go:embed catalog/volumes.yaml
+	volumesYAML []byte
+	//go:embed catalog/instances.csv
+	instancesCSV string
+	//go:embed catalog/prices.csv
+	pricesCSV string
+)
+
+var embedded = sync.OnceValue(func() *Catalog {
+	c := &Catalog{types: map[Type]VolumeType{}, forms: map[Type]typeForm{}, instances: sync.OnceValue(readInstances)}
+	c.regions = sync.OnceValue(func() map[string]Prices { return readPrices(c.types) })
+	documents, err := parse(volumesYAML)
+	if err == nil {
+		err = c.apply(documents[0])
+	}
+	if err != nil {
+		panic("embedded catalog: " + err.Error()) // the build is broken; tests read it
+	}
+	return c
+})
+
+func (c *Catalog) clone() *Catalog {
+	clone := *c
+	clone.types, clone.forms = maps.Clone(c.types), maps.Clone(c.forms)
+	return &clone
 }
 
-// Prices are the monthly EBS prices of one region, in USD. AWS writes GB and bills GiB.
-type Prices struct {
-	Region, Location string
-	GP2PerGiB        units.USD
-	GP3PerGiB        units.USD
-	GP3PerIOPS       units.USD // above 3,000
-	GP3PerMiBps      units.USD // above 125
-	Date             string
-}
+// Added returns the text by which a user's catalog differs from the one that ships; empty where it does not. Extending
+// Embedded by it gives the catalog again.
+func (c *Catalog) Added() string { return c.added }
 
 // UnknownError says that a catalog has no entry of that name, and which names come near it.
 type UnknownError struct {
@@ -51,124 +67,55 @@ func (e *UnknownError) Error() string {
 	return s
 }
 
-// LookupInstance finds an instance type by its API name, such as "m5.xlarge".
-func LookupInstance(name string) (Instance, error) { return lookup("instance type", name, instances()) }
-
-// LookupPrices finds a region's prices by its code, such as "ap-northeast-2".
-func LookupPrices(region string) (Prices, error) { return lookup("region", region, prices()) }
-
-//go:embed catalog/instances.csv
-var instancesCSV string
-
-//go:embed catalog/prices.csv
-var pricesCSV string
-
-var instances = sync.OnceValue(func() map[string]Instance {
-	return read(instancesCSV, func(r record) (string, Instance) {
-		return r.text("type"), Instance{
-			Type:               r.text("type"),
-			BaselineIOPS:       units.IOPS(r.number("base_iops")),
-			MaximumIOPS:        units.IOPS(r.number("max_iops")),
-			BaselineThroughput: units.Throughput(r.number("base_mbps")) * units.MegabitPerSecond,
-			MaximumThroughput:  units.Throughput(r.number("max_mbps")) * units.MegabitPerSecond,
-			Source:             r.text("source"),
-			Date:               r.text("date"),
-		}
-	})
-})
-
-var prices = sync.OnceValue(func() map[string]Prices {
-	return read(pricesCSV, func(r record) (string, Prices) {
-		return r.text("region"), Prices{
-			Region:      r.text("region"),
-			Location:    r.text("location"),
-			GP2PerGiB:   units.USD(r.number("gp2_gib_month")),
-			GP3PerGiB:   units.USD(r.number("gp3_gib_month")),
-			GP3PerIOPS:  units.USD(r.number("gp3_iops_month")),
-			GP3PerMiBps: units.USD(r.number("gp3_mibps_month")),
-			Date:        r.text("date"),
-		}
-	})
-})
-
-// record is one row of an embedded catalog, read by column name.
-type record struct {
-	column map[string]int
-	fields []string
+// VolumeType finds a volume type by its API name, such as "gp3".
+func (c *Catalog) VolumeType(name Type) (VolumeType, error) {
+	return lookup("volume type", name, c.types)
 }
 
-func (r record) text(column string) string { return r.fields[r.column[column]] }
+// Instance finds an instance type by its API name, such as "m5.xlarge".
+func (c *Catalog) Instance(name string) (Instance, error) {
+	return lookup("instance type", name, c.instances())
+}
 
-func (r record) number(column string) float64 {
-	x, err := strconv.ParseFloat(r.text(column), 64)
+// Prices finds a region's prices by its code, such as "ap-northeast-2".
+func (c *Catalog) Prices(region string) (Prices, error) { return lookup("region", region, c.regions()) }
+
+// VolumeTypes lists the volume types by name.
+func (c *Catalog) VolumeTypes() []VolumeType { return sorted(c.types) }
+
+// Instances lists the instance types by name.
+func (c *Catalog) Instances() []Instance { return sorted(c.instances()) }
+
+// Regions lists the prices of all regions by code.
+func (c *Catalog) Regions() []Prices { return sorted(c.regions()) }
+
+// Validate reports every rule of AWS that a configuration breaks, each named, joined into one error.
+func (c *Catalog) Validate(v Volume) error {
+	t, err := c.VolumeType(v.Type)
 	if err != nil {
-		panic(fmt.Sprintf("embedded catalog: %s of %s: %v", column, r.fields[0], err)) // the build is broken; tests read every row
+		return err
 	}
-	return x
+	return t.validate(v)
 }
 
-func read[T any](text string, entry func(record) (string, T)) map[string]T {
-	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	if err != nil {
-		panic("embedded catalog: " + err.Error())
+// Provisioned returns a volume with the defaults of its type written out.
+func (c *Catalog) Provisioned(v Volume) Volume { return c.types[v.Type].provisioned(v) }
+
+// Performance returns what a volume delivers. The configuration must be valid.
+func (c *Catalog) Performance(v Volume) Performance { return c.types[v.Type].performance(v) }
+
+func sorted[K ~string, T any](entries map[K]T) []T {
+	all := make([]T, 0, len(entries))
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		all = append(all, entries[name])
 	}
-	column := map[string]int{}
-	for i, name := range rows[0] {
-		column[name] = i
-	}
-	entries := make(map[string]T, len(rows)-1)
-	for _, row := range rows[1:] {
-		name, e := entry(record{column, row})
-		entries[name] = e
-	}
-	return entries
+	return all
 }
 
-func lookup[T any](kind, name string, entries map[string]T) (T, error) {
-	if e, ok := entries[name]; ok {
-		return e, nil
+func lookup[K ~string, T any](kind string, name K, entries map[K]T) (T, error) {
+	e, ok := entries[name]
+	if !ok {
+		return e, &UnknownError{Kind: kind, Name: string(name), Near: near(name, entries)}
 	}
-	names := make([]string, 0, len(entries))
-	for n := range entries {
-		names = append(names, n)
-	}
-	var none T
-	return none, &UnknownError{Kind: kind, Name: name, Near: near(name, names, 3)}
-}
-
-// near returns up to n names closest to the given one by edit distance, nearest first, leaving out those that
-// share less than half of its letters.
-func near(name string, names []string, n int) []string {
-	sort.Strings(names)
-	distance := make(map[string]int, len(names))
-	var found []string
-	for _, candidate := range names {
-		d := editDistance(strings.ToLower(name), candidate)
-		if d <= len(name)/2 {
-			distance[candidate] = d
-			found = append(found, candidate)
-		}
-	}
-	sort.SliceStable(found, func(i, j int) bool { return distance[found[i]] < distance[found[j]] })
-	return found[:min(n, len(found))]
-}
-
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substitute := diagonal
-			if a[i] != b[j] {
-				substitute++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(substitute, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return e, nil
 }

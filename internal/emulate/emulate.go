@@ -28,6 +28,8 @@ type Config struct {
 	// Name is the volume's name: letters, digits, dot, dash and underscore. It is unique on a host.
 	Name   string
 	Volume ebs.Volume
+	// Catalog has the limits of the volume's type. Nil means the one that ships.
+	Catalog *ebs.Catalog
 	// Host is the instance that the volume is attached to. Nil gives the volume a host of its own without limits.
 	Host *Host
 	// Compress divides every time constant of the volume: see model.NewVolume. Zero means 1.
@@ -51,7 +53,7 @@ func (c Config) validate() error {
 	if !nameForm.MatchString(c.Name) {
 		return fmt.Errorf("volume name %q: use up to 64 letters, digits, dots, dashes and underscores", c.Name)
 	}
-	if err := c.Volume.Validate(); err != nil {
+	if err := c.catalog().Validate(c.Volume); err != nil {
 		return fmt.Errorf("volume %s: %w", c.Name, err)
 	}
 	if c.Compress != 0 && !(c.Compress >= 1 && c.Compress <= maxCompress) {
@@ -66,6 +68,13 @@ func (c Config) validate() error {
 		}
 	}
 	return nil
+}
+
+func (c Config) catalog() *ebs.Catalog {
+	if c.Catalog == nil {
+		return ebs.Embedded()
+	}
+	return c.Catalog
 }
 
 // maxCompress keeps a rate bucket of 3,000 IOPS at least one operation deep.

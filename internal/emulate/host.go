@@ -143,7 +143,7 @@ func (h *Host) attach(cfg Config) (*volume, error) {
 	}
 	v := &volume{
 		name: cfg.Name, host: h,
-		model:    model.NewVolume(cfg.Volume.Performance(), max(1, cfg.Compress), h.instance),
+		model:    model.NewVolume(cfg.catalog().Performance(cfg.Volume), max(1, cfg.Compress), h.instance),
 		latency:  newSampler(cfg.Latency, cfg.Seed),
 		released: make(chan struct{}),
 	}

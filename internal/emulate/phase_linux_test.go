@@ -97,7 +97,7 @@ func TestClockRefusesWhatMakesNoSense(t *testing.T) {
 
 func TestStateSurvivesTheProcess(t *testing.T) {
 	records(t)
-	limits, err := ebs.LookupInstance("m5.xlarge")
+	limits, err := ebs.Embedded().Instance("m5.xlarge")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,10 +23,12 @@ const (
 	VolumeBurstIOPS    Limit = "volume-burst-iops"    // gp2 while credits last
 	VolumeBaselineIOPS Limit = "volume-baseline-iops" // gp2 without credits
 	VolumeIOPS         Limit = "volume-iops"          // types that do not burst
-	VolumeThroughput   Limit = "volume-throughput"
+	VolumeThroughput   Limit = "volume-throughput"    // HDD: while credits last
 	InstanceIOPS       Limit = "instance-iops"
 	InstanceThroughput Limit = "instance-throughput"
 	QueueDepth         Limit = "queue-depth"
+
+	VolumeBaselineThroughput Limit = "volume-baseline-throughput" // HDD without credits
 )
 
 // rateDepth is the depth of the rate buckets. Source: measured, docs/model.md.
@@ -47,7 +49,7 @@ type Admission struct {
 type Volume struct {
 	perf     ebs.Performance
 	buckets  chain
-	credits  *bucket // the one of buckets that holds gp2 credits; nil where there are none
+	credits  *bucket // the one of buckets that holds credits: operations of gp2, data of an HDD; nil where there are none
 	instance *Instance
 }
 
@@ -63,6 +65,10 @@ func NewVolume(perf ebs.Performance, compress float64, instance *Instance) *Volu
 		v.credits = newBucket(VolumeBaselineIOPS, operations, float64(perf.Credits)/compress, float64(perf.Baseline))
 		v.buckets.all = append(v.buckets.all, v.credits)
 	}
+	if perf.BurstsData() {
+		v.credits = newBucket(VolumeBaselineThroughput, data, float64(perf.DataCredits)/compress, float64(perf.BaselineThroughput))
+		v.buckets.all = append(v.buckets.all, v.credits)
+	}
 	v.buckets.all = append(v.buckets.all,
 		newBucket(limit, operations, float64(perf.Burst)*depth, float64(perf.Burst)),
 		newBucket(VolumeThroughput, data, float64(perf.Throughput)*depth, float64(perf.Throughput)))
@@ -71,38 +77,57 @@ func NewVolume(perf ebs.Performance, compress float64, instance *Instance) *Volu
 
 // Admit asks for an I/O of the given size at time t and takes its cost from the buckets. Calls must not go back in
 // time by more than the time they queue: an I/O is never admitted before the one that came before it.
-func (v *Volume) Admit(t time.Duration, size units.Bytes) Admission {
-	cost := [...]float64{operations: v.Cost(size), data: float64(size)}
+func (v *Volume) Admit(t time.Duration, size units.Bytes) Admission { return v.admit(t, size, false) }
+
+// AdmitSequential is Admit for an I/O that goes on where the one before it ended. It costs an HDD volume less.
+func (v *Volume) AdmitSequential(t time.Duration, size units.Bytes) Admission {
+	return v.admit(t, size, true)
+}
+
+func (v *Volume) admit(t time.Duration, size units.Bytes, sequential bool) Admission {
+	cost := [...]float64{operations: v.perf.Operations(size, sequential), data: float64(v.perf.Data(size, sequential))}
 	asked := Admission{At: t, Limit: QueueDepth}
 	if v.instance != nil {
-		asked = v.instance.buckets.admit(asked, cost)
+		transferred := cost
+		transferred[data] = float64(size)
+		asked = v.instance.buckets.admit(asked, transferred)
 	}
 	return v.buckets.admit(asked, cost)
 }
 
-// Cost returns how many operations an I/O of the given size counts as.
-func (v *Volume) Cost(size units.Bytes) float64 {
-	unit := v.perf.AccountingUnit
-	if size <= unit {
-		return 1
-	}
-	return float64((size + unit - 1) / unit)
-}
+// Cost returns how many operations a random I/O of the given size counts as.
+func (v *Volume) Cost(size units.Bytes) float64 { return v.perf.Operations(size, false) }
 
-// Credits returns the balance of the credit bucket at time t, zero where the volume has none.
+// Credits returns the balance of I/O credits at time t, zero where the volume has none.
 func (v *Volume) Credits(t time.Duration) units.Ops {
-	if v.credits == nil {
+	if !v.perf.Bursts() {
 		return 0
 	}
 	return units.Ops(v.credits.levelAt(t))
 }
 
-// CreditCapacity returns the capacity of the credit bucket after compression, zero where the volume has none.
+// CreditCapacity returns the capacity for I/O credits after compression, zero where the volume has none.
 func (v *Volume) CreditCapacity() units.Ops {
-	if v.credits == nil {
+	if !v.perf.Bursts() {
 		return 0
 	}
 	return units.Ops(v.credits.capacity)
+}
+
+// DataCredits returns the balance of an HDD volume's credits at time t, zero where the volume has none.
+func (v *Volume) DataCredits(t time.Duration) units.Bytes {
+	if !v.perf.BurstsData() {
+		return 0
+	}
+	return units.Bytes(v.credits.levelAt(t))
+}
+
+// DataCreditCapacity returns the capacity for an HDD volume's credits after compression, zero where the volume has none.
+func (v *Volume) DataCreditCapacity() units.Bytes {
+	if !v.perf.BurstsData() {
+		return 0
+	}
+	return units.Bytes(v.credits.capacity)
 }
 
 // SetCredits sets the balance at time t to a fraction of the capacity, from 0 to 1.

@@ -15,11 +15,11 @@ import (
 const block = 4 * units.KiB
 
 func gp2(size units.Bytes) ebs.Performance {
-	return ebs.Volume{Type: ebs.GP2, Size: size}.Performance()
+	return ebs.Embedded().Performance(ebs.Volume{Type: ebs.GP2, Size: size})
 }
 
 func gp3(size units.Bytes) ebs.Performance {
-	return ebs.Volume{Type: ebs.GP3, Size: size}.Performance()
+	return ebs.Embedded().Performance(ebs.Volume{Type: ebs.GP3, Size: size})
 }
 
 // saturate keeps the volume busy from start to end and counts the I/Os admitted in each second.
@@ -172,11 +172,11 @@ func TestInstanceLimitsTheSumOfItsVolumes(t *testing.T) {
 // m5.large bursts to 18,750 IOPS and falls to 3,600 once (18,750 − 3,600) × 1,800 s are spent. Compressed 60 times it
 // lasts 30 s.
 func TestInstanceBurstEndsAfterHalfAnHour(t *testing.T) {
-	limits, err := ebs.LookupInstance("m5.large")
+	limits, err := ebs.Embedded().Instance("m5.large")
 	if err != nil {
 		t.Fatal(err)
 	}
-	perf := ebs.Volume{Type: ebs.GP3, Size: 1000 * units.GiB, IOPS: 20_000}.Performance()
+	perf := ebs.Embedded().Performance(ebs.Volume{Type: ebs.GP3, Size: 1000 * units.GiB, IOPS: 20_000})
 	got := saturate(model.NewVolume(perf, 60, model.NewInstance(limits, 60)), 0, 35*time.Second, block)
 	if got[20] != 18_750 || got[33] != 3_600 {
 		t.Errorf("IOPS at 20 s %d and at 33 s %d, want 18,750 and 3,600", got[20], got[33])

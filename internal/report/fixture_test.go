@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ebscope/internal/analyze"
+	"ebscope/internal/ebs"
 	"ebscope/internal/model"
 	"ebscope/internal/report"
 	"ebscope/internal/result"
@@ -21,7 +22,7 @@ const compress = 60
 // fixture is a finished run of gp2-vs-gp3 at K = 60 with the figures that docs/model.md gives, and series to match.
 func fixture(t testing.TB) report.Report {
 	t.Helper()
-	profile, err := workload.Shipped("gp2-vs-gp3")
+	profile, err := workload.Shipped(ebs.Embedded(), "gp2-vs-gp3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +35,7 @@ func fixture(t testing.TB) report.Report {
 		Environment: result.Environment{FioVersion: "fio-3.33", Engine: "libaio", OS: "Debian GNU/Linux 12", Kernel: "6.1.0-26-amd64",
 			CPU: "AMD EPYC 7R13", CPUs: 2, Instance: "m5.xlarge", Device: "loop device"},
 	}
-	r := report.Report{Document: analyze.Document{
+	r := report.Report{Catalog: ebs.Embedded(), Document: analyze.Document{
 		Schema: analyze.Schema,
 		Run:    analyze.Identity{ID: run.ID, Profile: profile.Name, Target: run.Target, Started: started, Compress: compress, Complete: true},
 		Volumes: []analyze.Volume{

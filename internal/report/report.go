@@ -15,6 +15,7 @@ import (
 // Report is what is known about a run.
 type Report struct {
 	Run      result.Run
+	Catalog  *ebs.Catalog // the limits and prices that hold
 	Document analyze.Document
 	// Measured and Predicted hold the series to draw, at the index of the phase in Run.Phases; nil where there is none.
 	Measured, Predicted []*result.Measurement
@@ -140,7 +141,10 @@ func (r Report) compress() float64 { return max(1, r.Document.Run.Compress) }
 
 // prices returns the prices of the profile's region, and false where the run names none.
 func (r Report) prices() (ebs.Prices, bool) {
-	p, err := ebs.LookupPrices(r.Run.Profile.Region)
+	if r.Run.Profile.Region == "" {
+		return ebs.Prices{}, false
+	}
+	p, err := r.Catalog.Prices(r.Run.Profile.Region)
 	return p, err == nil
 }
 
@@ -150,7 +154,7 @@ func (r Report) options() []cost.Option {
 	if !ok {
 		return nil
 	}
-	return cost.ForProfile(r.Run.Profile, p)
+	return cost.ForProfile(r.Catalog, r.Run.Profile, p)
 }
 
 // warning is a kind of doubt, with its cases. Where there are many, one stands for all, and Likewise names the phases of

@@ -10,6 +10,7 @@ import (
 	"ebscope/internal/ebs"
 	"ebscope/internal/result"
 	"ebscope/internal/units"
+	"ebscope/internal/workload"
 )
 
 // lead returns the phase that shows the result on the volume that shows it, and on one to hold it against: another
@@ -81,17 +82,22 @@ func (r Report) advice() []string {
 		if v.Config.Type != ebs.GP2 {
 			continue
 		}
-		gp3 := cost.Successor(v.Config)
-		before, after := cost.Monthly(v.Config, prices), cost.Monthly(gp3, prices)
+		gp3 := cost.Successor(r.Catalog, v.Config)
+		before, sold := cost.Monthly(v.Config, prices)
+		after, sells := cost.Monthly(gp3, prices)
+		if !sold || !sells {
+			continue
+		}
 		why := "needs no credits"
-		if v.Config.Performance().Bursts() {
+		if r.Catalog.Performance(v.Config).Bursts() {
 			why = fmt.Sprintf("holds %v without credits", gp3.IOPS)
 		}
 		text := fmt.Sprintf("Move %s to gp3: %v of it with %v and %v %s and costs %v a month in %s, %s.",
 			v.Name, gp3.Size, gp3.IOPS, gp3.Throughput, why, after, prices.Location, difference(after, before))
-		if base := (ebs.Volume{Type: ebs.GP3, Size: gp3.Size}); base.Provisioned() != gp3 {
-			text += fmt.Sprintf(" That keeps all that %s delivers for ever; where 3,000 IOPS and 125 MiB/s are enough, it costs %v.",
-				v.Name, cost.Monthly(base, prices))
+		if base := r.Catalog.Provisioned(ebs.Volume{Type: ebs.GP3, Size: gp3.Size}); base != gp3 {
+			least, _ := cost.Monthly(base, prices)
+			text += fmt.Sprintf(" That keeps all that %s delivers for ever; where %v and %v are enough, it costs %v.",
+				v.Name, base.IOPS, base.Throughput, least)
 		}
 		advice = append(advice, text)
 	}
@@ -174,8 +180,7 @@ func (r Report) operationsPerIO(m member) float64 {
 	if !ok {
 		return 1
 	}
-	unit := float64(v.Config.Performance().AccountingUnit)
-	return math.Max(1, math.Ceil(float64(m.BlockSize)/unit))
+	return r.Catalog.Performance(v.Config).Operations(units.Bytes(m.BlockSize), !workload.Pattern(m.RW).Random())
 }
 
 // keyFacts are the few figures that the result comes down to.
@@ -192,8 +197,11 @@ func (r Report) keyFacts() []fact {
 	}
 	p, priced := r.prices()
 	if v, ok := r.Run.Profile.Volume(shown.Volume); ok && priced && v.Config.Type == ebs.GP2 {
-		facts = append(facts, fact{"A month, gp2 → gp3",
-			cost.Monthly(v.Config, p).String() + " → " + cost.Monthly(cost.Successor(v.Config), p).String()})
+		before, sold := cost.Monthly(v.Config, p)
+		after, sells := cost.Monthly(cost.Successor(r.Catalog, v.Config), p)
+		if sold && sells {
+			facts = append(facts, fact{"A month, gp2 → gp3", before.String() + " → " + after.String()})
+		}
 	}
 	return facts
 }

@@ -194,7 +194,7 @@ func (t *terminal) cost() {
 	})
 	t.write(tw)
 	from, _ := t.prices()
-	t.sentence(0, faint, fmt.Sprintf("* in this run. Prices of %s, as of %s.", from.Location, from.Date))
+	t.sentence(0, faint, fmt.Sprintf("* in this run. Prices of %s, as of %s.", from.Location, from.Date()))
 	t.line("")
 }
 

@@ -14,13 +14,14 @@ import (
 )
 
 var limitWords = map[model.Limit]string{
-	model.VolumeBurstIOPS:    "burst IOPS",
-	model.VolumeBaselineIOPS: "baseline IOPS",
-	model.VolumeIOPS:         "provisioned IOPS",
-	model.VolumeThroughput:   "volume throughput",
-	model.InstanceIOPS:       "instance IOPS",
-	model.InstanceThroughput: "instance throughput",
-	model.QueueDepth:         "queue depth",
+	model.VolumeBurstIOPS:          "burst IOPS",
+	model.VolumeBaselineIOPS:       "baseline IOPS",
+	model.VolumeIOPS:               "provisioned IOPS",
+	model.VolumeThroughput:         "volume throughput",
+	model.VolumeBaselineThroughput: "baseline throughput",
+	model.InstanceIOPS:             "instance IOPS",
+	model.InstanceThroughput:       "instance throughput",
+	model.QueueDepth:               "queue depth",
 }
 
 var verdictWords = map[analyze.Verdict]string{

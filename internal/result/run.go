@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"ebscope/internal/ebs"
 	"ebscope/internal/units"
 	"ebscope/internal/workload"
 )
@@ -36,6 +38,8 @@ type Run struct {
 	Finished *time.Time       `json:"finished,omitempty"`
 	Compress float64          `json:"compress"` // 1: not compressed
 	Profile  workload.Profile `json:"profile"`  // as stated, before compression
+	// Catalog is the user's catalog that the run was made with, as text; empty where it was the one that ships.
+	Catalog string `json:"catalog,omitempty"`
 	// Paths is the directory of each volume by name, for the path target.
 	Paths       map[string]string `json:"paths,omitempty"`
 	Command     string            `json:"command"` // that repeats the run
@@ -153,11 +157,27 @@ func Load(dir string) (Run, error) {
 	return run, nil
 }
 
+// Limits returns the catalog that the run was made with.
+func (r Run) Limits() (*ebs.Catalog, error) {
+	if r.Catalog == "" {
+		return ebs.Embedded(), nil
+	}
+	c, err := ebs.Embedded().Extend(strings.NewReader(r.Catalog))
+	if err != nil {
+		return nil, fmt.Errorf("the catalog of the run: %w", err)
+	}
+	return c, nil
+}
+
 func (r Run) validate() error {
 	if r.Form < 1 {
 		return errors.New("it states no form")
 	}
-	if err := r.Profile.Validate(); err != nil {
+	catalog, err := r.Limits()
+	if err != nil {
+		return err
+	}
+	if err := r.Profile.Validate(catalog); err != nil {
 		return err
 	}
 	if !(r.Compress >= 1) {

@@ -10,13 +10,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ebscope/internal/ebs"
 	"ebscope/internal/result"
 	"ebscope/internal/workload"
 )
 
 func run(t *testing.T) result.Run {
 	t.Helper()
-	p, err := workload.Shipped("gp2-vs-gp3")
+	p, err := workload.Shipped(ebs.Embedded(), "gp2-vs-gp3")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,11 +32,11 @@ type Phase struct {
 	Dry *time.Duration
 }
 
-// Run simulates the profile, which is stated uncompressed, with every time constant divided by compress. Volumes rest,
+// Run simulates the profile, which is stated uncompressed, within the limits of a catalog, with every time constant divided by compress. Volumes rest,
 // and earn credits, while others are measured. The result has a phase for each of the profile's, and is the same each
 // time. It fails on a profile, a compress below 1 or a service latency that is not valid.
-func Run(profile workload.Profile, compress float64, service model.Latency) ([]Phase, error) {
-	if err := profile.Validate(); err != nil {
+func Run(catalog *ebs.Catalog, profile workload.Profile, compress float64, service model.Latency) ([]Phase, error) {
+	if err := profile.Validate(catalog); err != nil {
 		return nil, fmt.Errorf("simulate profile %s: %w", profile.Name, err)
 	}
 	if !(compress >= 1) || math.IsInf(compress, 1) {
@@ -45,7 +45,7 @@ func Run(profile workload.Profile, compress float64, service model.Latency) ([]P
 	if err := service.Validate(); err != nil {
 		return nil, fmt.Errorf("simulate profile %s: %w", profile.Name, err)
 	}
-	volumes, err := newVolumes(profile, compress)
+	volumes, err := newVolumes(catalog, profile, compress)
 	if err != nil {
 		return nil, fmt.Errorf("simulate profile %s: %w", profile.Name, err)
 	}
@@ -70,10 +70,10 @@ func Run(profile workload.Profile, compress float64, service model.Latency) ([]P
 	return phases, nil
 }
 
-func newVolumes(profile workload.Profile, compress float64) (map[string]*model.Volume, error) {
+func newVolumes(catalog *ebs.Catalog, profile workload.Profile, compress float64) (map[string]*model.Volume, error) {
 	var instance *model.Instance
 	if profile.Instance != "" {
-		limits, err := ebs.LookupInstance(profile.Instance)
+		limits, err := catalog.Instance(profile.Instance)
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +81,7 @@ func newVolumes(profile workload.Profile, compress float64) (map[string]*model.V
 	}
 	volumes := make(map[string]*model.Volume, len(profile.Volumes))
 	for _, v := range profile.Volumes {
-		volumes[v.Name] = model.NewVolume(v.Config.Performance(), compress, instance)
+		volumes[v.Name] = model.NewVolume(catalog.Performance(v.Config), compress, instance)
 		volumes[v.Name].SetCredits(0, v.Balance)
 	}
 	return volumes, nil
@@ -134,8 +134,12 @@ func (l *loop) run() Phase {
 
 // issue sends an I/O to the volume at time t and returns when it will complete.
 func (l *loop) issue(t time.Duration) time.Duration {
-	admission := l.volume.Admit(t, l.phase.BlockSize)
-	if admission.Limit == model.VolumeBaselineIOPS && l.dry == nil {
+	admit := l.volume.Admit
+	if !l.phase.Pattern.Random() {
+		admit = l.volume.AdmitSequential
+	}
+	admission := admit(t, l.phase.BlockSize)
+	if (admission.Limit == model.VolumeBaselineIOPS || admission.Limit == model.VolumeBaselineThroughput) && l.dry == nil {
 		dry := admission.At - l.start
 		l.dry = &dry
 	}

@@ -19,7 +19,7 @@ import (
 
 func shipped(t *testing.T, name string) workload.Profile {
 	t.Helper()
-	p, err := workload.Shipped(name)
+	p, err := workload.Shipped(ebs.Embedded(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func shipped(t *testing.T, name string) workload.Profile {
 
 func run(t *testing.T, p workload.Profile, compress float64) map[string]simulate.Phase {
 	t.Helper()
-	phases, err := simulate.Run(p, compress, model.DefaultLatency)
+	phases, err := simulate.Run(ebs.Embedded(), p, compress, model.DefaultLatency)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,16 +217,16 @@ func TestAgainstHeapOfEvents(t *testing.T) {
 		p := profileOf("m5.large", ebs.Volume{Type: ebs.GP2, Size: 100 * units.GiB}, workload.Phase{
 			Name: "read", Pattern: workload.RandRead, BlockSize: 4 * units.KiB, QueueDepth: depth, Jobs: 1, Duration: duration})
 		p.Volumes[0].Balance = 0.001
-		phases, err := simulate.Run(p, 1, slow)
+		phases, err := simulate.Run(ebs.Embedded(), p, 1, slow)
 		if err != nil {
 			t.Fatal(err)
 		}
 
-		limits, err := ebs.LookupInstance("m5.large")
+		limits, err := ebs.Embedded().Instance("m5.large")
 		if err != nil {
 			t.Fatal(err)
 		}
-		volume := model.NewVolume(p.Volumes[0].Config.Performance(), 1, model.NewInstance(limits, 1))
+		volume := model.NewVolume(ebs.Embedded().Performance(p.Volumes[0].Config), 1, model.NewInstance(limits, 1))
 		volume.SetCredits(0, 0.001)
 		random := rand.New(rand.NewPCG(1, 2))
 		perSecond := make([]float64, 5)
@@ -297,7 +297,7 @@ func TestNoAllocationPerIO(t *testing.T) {
 		p := profileOf("m5.xlarge", gp3(3000, 125), workload.Phase{
 			Name: "read", Pattern: workload.RandRead, BlockSize: 4 * units.KiB, QueueDepth: 32, Jobs: 1, Duration: d})
 		return testing.AllocsPerRun(3, func() {
-			if _, err := simulate.Run(p, 1, model.DefaultLatency); err != nil {
+			if _, err := simulate.Run(ebs.Embedded(), p, 1, model.DefaultLatency); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -324,7 +324,7 @@ func TestRefusals(t *testing.T) {
 		"infinite": {good, math.Inf(1), model.DefaultLatency, "compress +Inf"},
 		"latency":  {good, 1, nil, "latency curve"},
 	} {
-		_, err := simulate.Run(tt.profile, tt.compress, tt.service)
+		_, err := simulate.Run(ebs.Embedded(), tt.profile, tt.compress, tt.service)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want one that says %q", name, err, tt.want)
 		}
@@ -332,14 +332,14 @@ func TestRefusals(t *testing.T) {
 }
 
 func BenchmarkRun(b *testing.B) {
-	p, err := workload.Shipped("gp2-vs-gp3")
+	p, err := workload.Shipped(ebs.Embedded(), "gp2-vs-gp3")
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.ReportAllocs()
 	var ios int64
 	for b.Loop() {
-		phases, err := simulate.Run(p, 1, model.DefaultLatency)
+		phases, err := simulate.Run(ebs.Embedded(), p, 1, model.DefaultLatency)
 		if err != nil {
 			b.Fatal(err)
 		}

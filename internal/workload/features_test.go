@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ebscope/internal/ebs"
 	"ebscope/internal/model"
 	"ebscope/internal/units"
 	"ebscope/internal/workload"
@@ -27,7 +28,7 @@ phases:
 `
 
 func TestParsePaceStripesAndGroups(t *testing.T) {
-	p, err := workload.Parse([]byte(paced))
+	p, err := workload.Parse(ebs.Embedded(), []byte(paced))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestParsePaceStripesAndGroups(t *testing.T) {
 }
 
 func TestSimulatedOnly(t *testing.T) {
-	p, err := workload.Parse([]byte(paced))
+	p, err := workload.Parse(ebs.Embedded(), []byte(paced))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +147,7 @@ func TestParseRefusesPaceStripesAndGroups(t *testing.T) {
 		"curve with a bad share": {replace("100%: 2ms", "1: 2ms"), `line 8: latency: "1" is not a share`},
 		"curve as a list":        {replace("latency: c5.large-gp3", "latency: [1ms]"), "line 7: latency"},
 	} {
-		if _, err := workload.Parse([]byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := workload.Parse(ebs.Embedded(), []byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want one that says %q", name, err, tt.want)
 		}
 	}
@@ -160,7 +161,7 @@ func TestValidateRefusesRecords(t *testing.T) {
 		"chunk":    func(p *workload.Profile) { p.Stripes[0].ChunkSize = 0 },
 		"no parts": func(p *workload.Profile) { p.Stripes[0].Volumes = nil },
 	} {
-		p, err := workload.Parse([]byte(paced))
+		p, err := workload.Parse(ebs.Embedded(), []byte(paced))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -142,17 +142,17 @@ const (
 
 var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,40}[a-z0-9])?$`)
 
-// Validate checks the profile as a whole. The error names the volume or phase and the rule.
-func (p Profile) Validate() error {
+// Validate checks the profile as a whole against a catalog. The error names the volume or phase and the rule.
+func (p Profile) Validate(catalog *ebs.Catalog) error {
 	if !nameForm.MatchString(p.Name) {
 		return fmt.Errorf("profile name %q: use lower-case letters, digits, dots and dashes", p.Name)
 	}
 	if p.Instance != "" {
-		if _, err := ebs.LookupInstance(p.Instance); err != nil {
+		if _, err := catalog.Instance(p.Instance); err != nil {
 			return err
 		}
 	}
-	if _, err := ebs.LookupPrices(p.Region); err != nil {
+	if _, err := catalog.Prices(p.Region); err != nil {
 		return err
 	}
 	if p.Gap < 0 || p.Gap > maxDuration {
@@ -168,7 +168,7 @@ func (p Profile) Validate() error {
 		return err
 	}
 	for i, v := range p.Volumes {
-		if err := p.validateVolume(i, v); err != nil {
+		if err := p.validateVolume(catalog, i, v); err != nil {
 			return entryError{"volumes", i, err}
 		}
 	}
@@ -194,7 +194,7 @@ func (p Profile) Validate() error {
 	return p.validateGroups()
 }
 
-func (p Profile) validateVolume(i int, v Volume) error {
+func (p Profile) validateVolume(catalog *ebs.Catalog, i int, v Volume) error {
 	if !nameForm.MatchString(v.Name) {
 		return fmt.Errorf("volume name %q: use lower-case letters, digits, dots and dashes", v.Name)
 	}
@@ -204,7 +204,7 @@ func (p Profile) validateVolume(i int, v Volume) error {
 	if err := v.validateService(); err != nil {
 		return fmt.Errorf("volume %s: %w", v.Name, err)
 	}
-	if err := v.Config.Validate(); err != nil {
+	if err := catalog.Validate(v.Config); err != nil {
 		return fmt.Errorf("volume %s: %w", v.Name, err)
 	}
 	if !(v.Balance >= 0 && v.Balance <= 1) {

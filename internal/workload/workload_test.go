@@ -24,7 +24,7 @@ func TestShippedProfiles(t *testing.T) {
 		t.Errorf("profiles that ship: %s", got)
 	}
 	for name, w := range want {
-		p, err := workload.Shipped(name)
+		p, err := workload.Shipped(ebs.Embedded(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestShippedProfiles(t *testing.T) {
 }
 
 func TestCompressed(t *testing.T) {
-	p, err := workload.Shipped("gp2-vs-gp3")
+	p, err := workload.Shipped(ebs.Embedded(), "gp2-vs-gp3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ phases:
 `
 
 func TestParse(t *testing.T) {
-	p, err := workload.Parse([]byte(valid))
+	p, err := workload.Parse(ebs.Embedded(), []byte(valid))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,20 +129,20 @@ func TestParseRefuses(t *testing.T) {
 		"a list":             {"[1, 2]", "line 1"},
 		"an alias bomb":      {"a: &a [x,x,x]\nb: &b [*a,*a,*a]\nname: [*b,*b]", "line"},
 	} {
-		if _, err := workload.Parse([]byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := workload.Parse(ebs.Embedded(), []byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want one that says %q", name, err, tt.want)
 		}
 	}
 }
 
 func TestUnknownProfileNamesTheOthers(t *testing.T) {
-	if _, err := workload.Shipped("slow"); err == nil || !strings.Contains(err.Error(), "gp2-vs-gp3 and quick") {
+	if _, err := workload.Shipped(ebs.Embedded(), "slow"); err == nil || !strings.Contains(err.Error(), "gp2-vs-gp3 and quick") {
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestOnly(t *testing.T) {
-	p, err := workload.Parse([]byte(valid))
+	p, err := workload.Parse(ebs.Embedded(), []byte(valid))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,8 +160,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("name: [\x00"))
 	f.Add([]byte("volumes: {}\nphases: 7"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if p, err := workload.Parse(text); err == nil {
-			if err := p.Compressed(60).Validate(); err != nil && !strings.Contains(err.Error(), "duration") && !strings.Contains(err.Error(), "file") && !strings.Contains(err.Error(), "block_size") {
+		if p, err := workload.Parse(ebs.Embedded(), text); err == nil {
+			if err := p.Compressed(60).Validate(ebs.Embedded()); err != nil && !strings.Contains(err.Error(), "duration") && !strings.Contains(err.Error(), "file") && !strings.Contains(err.Error(), "block_size") {
 				t.Errorf("a valid profile is not valid when compressed: %v", err)
 			}
 		}

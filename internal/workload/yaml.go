@@ -14,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"ebscope/internal/ebs"
 	"ebscope/internal/units"
 )
 
@@ -34,21 +35,21 @@ func Names() []string {
 	return names
 }
 
-// Shipped returns a profile that ships with ebscope.
-func Shipped(name string) (Profile, error) {
+// Shipped returns a profile that ships with ebscope, checked against a catalog.
+func Shipped(catalog *ebs.Catalog, name string) (Profile, error) {
 	text, err := shipped.ReadFile(path.Join("profiles", name+".yaml"))
 	if err != nil {
 		return Profile{}, fmt.Errorf("there is no profile named %q; the ones that ship are %s; a file of your own needs its path, such as ./%s.yaml",
 			name, strings.Join(Names(), " and "), name)
 	}
-	return Parse(text)
+	return Parse(catalog, text)
 }
 
 // maxProfileSize bounds what is read as a profile; a real one is a few KiB.
 const maxProfileSize = 1 << 20
 
-// Parse reads a profile from YAML. It is strict: an unknown key is an error that gives its line.
-func Parse(text []byte) (Profile, error) {
+// Parse reads a profile from YAML and checks it against a catalog. It is strict: an unknown key is an error that gives its line.
+func Parse(catalog *ebs.Catalog, text []byte) (Profile, error) {
 	if len(text) > maxProfileSize {
 		return Profile{}, fmt.Errorf("a profile of %d bytes is too large; at most %d", len(text), maxProfileSize)
 	}
@@ -66,7 +67,7 @@ func Parse(text []byte) (Profile, error) {
 	}
 	p, err := f.profile()
 	if err == nil {
-		err = p.Validate()
+		err = p.Validate(catalog)
 	}
 	if err != nil {
 		return Profile{}, located(err, text)
