@@ -166,7 +166,7 @@ func TestValidateRefusesRecords(t *testing.T) {
 			t.Fatal(err)
 		}
 		change(&p)
-		if err := p.Validate(); err == nil {
+		if err := p.Validate(ebs.Embedded()); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
