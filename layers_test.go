@@ -26,6 +26,7 @@ var layers = map[string]int{
 	"internal/analyze":     2,
 	"internal/report":      2,
 	"internal/cost":        2,
+	"internal/claims":      2,
 	"internal/model":       1,
 	"internal/workload":    1,
 	"internal/result":      1,
@@ -34,13 +35,14 @@ var layers = map[string]int{
 }
 
 // sameLayer lists the imports within a layer that are wanted: layer 1 builds up from documented limits to results, and a
-// profile states service latencies in the model's form; a report draws what an analysis found and a prediction gave, and
-// the parts of fio share its version.
+// profile states service latencies in the model's form; a report draws what an analysis found and a prediction gave,
+// claims are held against computed prices and sizes, and the parts of fio share its version.
 var sameLayer = map[string][]string{
 	"internal/model":       {"internal/ebs"},
 	"internal/workload":    {"internal/ebs", "internal/model"},
 	"internal/result":      {"internal/ebs", "internal/workload"},
 	"internal/analyze":     {"internal/simulate"},
+	"internal/claims":      {"internal/cost"},
 	"internal/report":      {"internal/analyze", "internal/cost"},
 	"internal/fio/job":     {"internal/fio"},
 	"internal/fio/process": {"internal/fio"},
