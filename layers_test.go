@@ -24,6 +24,7 @@ var layers = map[string]int{
 	"internal/emulate":     3,
 	"internal/simulate":    2,
 	"internal/analyze":     2,
+	"internal/forecast":    2,
 	"internal/report":      2,
 	"internal/cost":        2,
 	"internal/claims":      2,
@@ -35,15 +36,15 @@ var layers = map[string]int{
 }
 
 // sameLayer lists the imports within a layer that are wanted: layer 1 builds up from documented limits to results, and a
-// profile states service latencies in the model's form; a report draws what an analysis found and a prediction gave,
-// claims are held against computed prices and sizes, and the parts of fio share its version.
+// profile states service latencies in the model's form; a report draws what an analysis found and what a prediction or a
+// forecast gave, claims are held against computed prices and sizes, and the parts of fio share its version.
 var sameLayer = map[string][]string{
 	"internal/model":       {"internal/ebs"},
 	"internal/workload":    {"internal/ebs", "internal/model"},
 	"internal/result":      {"internal/ebs", "internal/workload"},
 	"internal/analyze":     {"internal/simulate"},
 	"internal/claims":      {"internal/cost"},
-	"internal/report":      {"internal/analyze", "internal/cost"},
+	"internal/report":      {"internal/analyze", "internal/cost", "internal/forecast"},
 	"internal/fio/job":     {"internal/fio"},
 	"internal/fio/process": {"internal/fio"},
 }

@@ -41,6 +41,8 @@ type Fluid struct {
 	backlog [2]float64
 	tanks   [maxTanks]tank // credits first; an endless bucket where the volume has none
 	n       int
+	unit    float64 // bytes that count as one operation
+	whole   bool    // I/O uses up data in whole units
 	limits  *[maxTanks]Limit
 }
 
@@ -62,7 +64,7 @@ const endless = math.MaxFloat64
 
 // NewFluid returns the fluid form of a volume, in the state that the volume and its instance have at time t.
 func NewFluid(v *Volume, t time.Duration) Fluid {
-	f := Fluid{n: 1, calm: [2]float64{math.Inf(1), math.Inf(1)}, limits: new([maxTanks]Limit)}
+	f := Fluid{n: 1, unit: float64(v.perf.AccountingUnit), whole: v.perf.WholeUnits, calm: [2]float64{math.Inf(1), math.Inf(1)}, limits: new([maxTanks]Limit)}
 	f.tanks[credits] = tank{level: endless, capacity: endless}
 	all := v.buckets.all
 	if v.instance != nil {
@@ -86,6 +88,18 @@ const (
 	// roundingError is the share below which a difference is that of the arithmetic.
 	roundingError = 1e-12
 )
+
+// Demand returns what a rate of I/O asks of the volume. All I/O is taken to be random and to have its mean size.
+func (f *Fluid) Demand(ios units.IOPS, throughput units.Throughput) Demand {
+	d := Demand{Operations: ios, Throughput: throughput}
+	if each := float64(throughput) / f.unit; each > float64(ios) && ios > 0 {
+		d.Operations *= units.IOPS(math.Ceil(each/float64(ios) - roundingError))
+	}
+	if f.whole {
+		d.Throughput = units.Throughput(float64(d.Operations) * f.unit)
+	}
+	return d
+}
 
 // Balance returns the credits that are left as a share of the bucket, 0 to 1; 1 where the volume has no credit bucket.
 func (f *Fluid) Balance() float64 {
