@@ -22,7 +22,7 @@ import (
 // simulated runs a profile in virtual time and returns it as a finished run.
 func simulated(t *testing.T, p workload.Profile, compress float64) (result.Run, []*result.Measurement, []simulate.Phase) {
 	t.Helper()
-	phases, err := simulate.Run(ebs.Embedded(), p, compress, model.DefaultLatency)
+	phases, err := simulate.Run(t.Context(), ebs.Embedded(), p, compress, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,11 +51,16 @@ func during(samples []sample, duration time.Duration) []sample {
 // joined makes the first sample of a predicted series as long as the measured one, which fio closes late when windows
 // are short: both are left out of the mean, and must leave out the same stretch.
 func joined(series result.Series, end time.Duration) result.Series {
+	if len(series) == 0 || end <= series[0].End {
+		return series
+	}
 	var last time.Duration
 	var ios float64
 	for i, p := range series {
-		if i > 0 && p.End > end {
-			first := result.Point{End: last, Value: ios / last.Seconds()}
+		if p.End > end {
+			// The sample that is cut holds its level on both sides.
+			ios += p.Value * (end - last).Seconds()
+			first := result.Point{End: end, Value: ios / end.Seconds()}
 			return append(result.Series{first}, series[i:]...)
 		}
 		ios += p.Value * (p.End - last).Seconds()

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -20,15 +21,15 @@ func newAnalyzeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return runAnalyze(args[0], catalog, output, cmd.OutOrStdout())
+			return runAnalyze(cmd.Context(), args[0], catalog, output, cmd.OutOrStdout())
 		},
 	}
 	outputFlag(cmd, &output, "text", "json")
 	return cmd
 }
 
-func runAnalyze(dir string, catalog *ebs.Catalog, output string, stdout io.Writer) error {
-	r, err := load(dir, catalog)
+func runAnalyze(ctx context.Context, dir string, catalog *ebs.Catalog, output string, stdout io.Writer) error {
+	r, err := load(ctx, dir, catalog)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"ebscope/internal/bench"
 	"ebscope/internal/ebs"
 	"ebscope/internal/fio/process"
+	"ebscope/internal/report"
 	"ebscope/internal/result"
 	"ebscope/internal/workload"
 )
@@ -116,11 +117,12 @@ func runBench(ctx context.Context, o benchOptions, catalog *ebs.Catalog, given f
 	if release := directory.Release(); err == nil {
 		err = release
 	}
-	return finish(directory, err, o.output, stdout, stderr)
+	// What was measured is reported even when the user has interrupted the rest.
+	return finish(context.WithoutCancel(ctx), directory, err, o.output, stdout, stderr)
 }
 
 // finish reports what was measured, even where the run did not come to its end because of runErr.
-func finish(d *bench.Directory, runErr error, format string, stdout, stderr io.Writer) error {
+func finish(ctx context.Context, d *bench.Directory, runErr error, format string, stdout, stderr io.Writer) error {
 	done := 0
 	for _, p := range d.Run.Phases {
 		if p.State == result.Done {
@@ -133,19 +135,25 @@ func finish(d *bench.Directory, runErr error, format string, stdout, stderr io.W
 	if done == 0 {
 		return runErr
 	}
-	r, err := load(d.Path, nil)
+	r, err := load(ctx, d.Path, nil)
 	if err == nil {
-		err = save(d.Path, r)
-	}
-	if err == nil {
-		err = show(stdout, r, format)
-	}
-	if err == nil && format == "text" {
-		_, err = fmt.Fprintf(stdout, "\nReport: %s\n", filepath.Join(d.Path, result.HTMLFile))
+		err = present(d.Path, r, format, stdout)
 	}
 	if runErr != nil {
 		return errors.Join(partError{runErr}, err)
 	}
+	return err
+}
+
+// present saves and shows the findings of a run that was just made.
+func present(dir string, r report.Report, format string, stdout io.Writer) error {
+	if err := save(dir, r); err != nil {
+		return err
+	}
+	if err := show(stdout, r, format); err != nil || format != "text" {
+		return err
+	}
+	_, err := fmt.Fprintf(stdout, "\nReport: %s\n", filepath.Join(dir, result.HTMLFile))
 	return err
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +11,6 @@ import (
 	"ebscope/internal/analyze"
 	"ebscope/internal/ebs"
 	"ebscope/internal/fio/output"
-	"ebscope/internal/model"
 	"ebscope/internal/report"
 	"ebscope/internal/result"
 	"ebscope/internal/simulate"
@@ -18,7 +18,7 @@ import (
 
 // load reads a run directory, predicts what the model expects of it, and analyzes it, within the limits that it was
 // made with, or those of given, which may be nil.
-func load(dir string, given *ebs.Catalog) (report.Report, error) {
+func load(ctx context.Context, dir string, given *ebs.Catalog) (report.Report, error) {
 	run, err := result.Load(dir)
 	if err != nil {
 		return report.Report{}, err
@@ -48,15 +48,20 @@ func load(dir string, given *ebs.Catalog) (report.Report, error) {
 		}
 		measured[i] = &m
 	}
-	predicted, err := simulate.Run(catalog, run.Profile, run.Compress, model.DefaultLatency)
+	predicted, err := simulate.Run(ctx, catalog, run.Profile, run.Compress, nil)
 	if err != nil {
 		return report.Report{}, fmt.Errorf("predict %s: %w", dir, err)
 	}
+	return analyzed(catalog, run, measured, predicted), nil
+}
+
+// analyzed holds what was measured against the prediction.
+func analyzed(catalog *ebs.Catalog, run result.Run, measured []*result.Measurement, predicted []simulate.Phase) report.Report {
 	r := report.Report{Run: run, Catalog: catalog, Document: analyze.Run(catalog, run, measured, predicted), Measured: measured}
 	for i := range predicted {
 		r.Predicted = append(r.Predicted, &predicted[i].Measurement)
 	}
-	return r, nil
+	return r
 }
 
 // save writes the findings of a run into its directory: the analysis and the reports.

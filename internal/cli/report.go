@@ -24,7 +24,7 @@ func newReportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := load(args[0], catalog)
+			r, err := load(cmd.Context(), args[0], catalog)
 			if err != nil {
 				return err
 			}

@@ -1,22 +1,29 @@
 package cli
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"ebscope/internal/bench"
 	"ebscope/internal/ebs"
-	"ebscope/internal/model"
+	"ebscope/internal/report"
 	"ebscope/internal/result"
 	"ebscope/internal/simulate"
+	"ebscope/internal/workload"
 )
 
 type simulateOptions struct {
 	profile  string
+	instance string
 	compress float64
+	against  string
 	runs     string
 	output   string
 }
@@ -27,59 +34,117 @@ func newSimulateCommand() *cobra.Command {
 		Use:   "simulate",
 		Short: "Run a profile in virtual time, without any I/O",
 		Long: `Runs a profile on model volumes in virtual time, I/O by I/O, and writes a run directory like a measured one. It is
-the same model that throttles emulated volumes.`,
+the same model that throttles emulated volumes. Beyond what bench can measure, volumes can run together, striped, or
+restored from a snapshot.
+
+With --against, it predicts a run that was measured, and prints prediction and measurement side by side.`,
 		Example: `  ebscope simulate
-  ebscope simulate --profile quick -o json`,
+  ebscope simulate --profile quick -o json
+  ebscope simulate --instance m5.large
+  ebscope simulate --against runs/20261130T120000Z-gp2-vs-gp3-emulated`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.against != "" {
+				for _, flag := range []string{"profile", "instance", "compress"} {
+					if cmd.Flags().Changed(flag) {
+						return usage("--against predicts the run as it was; leave out --%s", flag)
+					}
+				}
+				given, err := givenCatalog(cmd)
+				if err != nil {
+					return err
+				}
+				return runAgainst(cmd.Context(), o, given, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
 			catalog, err := catalogOf(cmd)
 			if err != nil {
 				return err
 			}
-			return runSimulate(o, catalog, cmd.OutOrStdout())
+			return runSimulate(cmd.Context(), o, catalog, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&o.profile, "profile", "p", defaultProfile, "profile: the name of one that ships, or a YAML file")
+	f.StringVarP(&o.profile, "profile", "p", defaultProfile, "profile: "+strings.Join(workload.Names(), ", ")+", or a YAML file")
+	f.StringVar(&o.instance, "instance", "", "EC2 instance type, instead of the profile's")
 	f.Float64Var(&o.compress, "compress", 1, "divide every time constant by this")
+	f.StringVar(&o.against, "against", "", "predict the run in this directory, and compare")
 	f.StringVar(&o.runs, "runs", "runs", "folder for run directories")
 	outputFlag(cmd, &o.output, "text", "json")
 	return cmd
 }
 
-func runSimulate(o simulateOptions, catalog *ebs.Catalog, stdout io.Writer) error {
+func runSimulate(ctx context.Context, o simulateOptions, catalog *ebs.Catalog, stdout, stderr io.Writer) error {
 	profile, err := loadProfile(catalog, o.profile)
 	if err != nil {
 		return usageError{err}
 	}
+	command := fmt.Sprintf("ebscope simulate --profile %s --compress %g", o.profile, o.compress)
+	if o.instance != "" {
+		profile.Instance = o.instance
+		command += " --instance " + o.instance
+	}
 	plan := bench.Plan{
-		Profile: profile, Catalog: catalog, Compress: o.compress, Target: result.Simulated, Runs: o.runs, Tool: tool(),
-		Command: "ebscope simulate --profile " + o.profile,
+		Profile: profile, Catalog: catalog, Compress: o.compress, Target: result.Simulated, Runs: o.runs, Tool: tool(), Command: command,
 	}
 	if err := plan.Validate(); err != nil {
 		return usageError{err}
 	}
-	phases, err := simulate.Run(catalog, profile, o.compress, model.DefaultLatency)
+	dir, r, err := simulated(ctx, plan, stderr)
 	if err != nil {
 		return err
 	}
-	d, err := bench.Create(plan, result.Environment{Instance: profile.Instance}, time.Now())
+	return present(dir, r, o.output, stdout)
+}
+
+// runAgainst predicts a run that was measured and compares the two.
+func runAgainst(ctx context.Context, o simulateOptions, given *ebs.Catalog, stdout, stderr io.Writer) error {
+	measured, err := load(ctx, o.against, given)
 	if err != nil {
 		return err
 	}
+	if measured.Run.Target == result.Simulated {
+		return usage("%s was simulated: its prediction is itself; give a run that was measured", o.against)
+	}
+	plan := bench.Plan{
+		Profile: measured.Run.Profile, Catalog: measured.Catalog, Compress: measured.Run.Compress, Target: result.Simulated,
+		Runs: o.runs, Tool: tool(), Command: "ebscope simulate --against " + o.against,
+	}
+	dir, r, err := simulated(ctx, plan, stderr)
+	if err != nil {
+		return err
+	}
+	if err := save(dir, r); err != nil {
+		return err
+	}
+	return showAgainst(stdout, measured, o.output)
+}
+
+// simulated carries a plan out and writes its run directory. Nothing is written before the whole of it is known.
+func simulated(ctx context.Context, plan bench.Plan, stderr io.Writer) (dir string, r report.Report, err error) {
+	bar := newVirtualProgress(stderr)
+	phases, err := simulate.Run(ctx, plan.Catalog, plan.Profile, plan.Compress, bar.show)
+	bar.close()
+	if err != nil {
+		return "", report.Report{}, err
+	}
+	d, err := bench.Create(plan, result.Environment{Instance: plan.Profile.Instance}, time.Now())
+	if err != nil {
+		return "", report.Report{}, err
+	}
+	defer func() { err = errors.Join(err, d.Release()) }()
+	measured := make([]*result.Measurement, len(phases))
 	for i, p := range phases {
 		if err := result.SaveMeasurement(filepath.Join(d.Path, d.Run.Phases[i].Dir), p.Measurement); err != nil {
-			return err
+			return "", report.Report{}, err
 		}
 		d.Run.Phases[i].State, d.Run.Phases[i].Credits = result.Done, p.Credits
+		measured[i] = &p.Measurement
 	}
 	now := time.Now().UTC()
 	d.Run.Finished = &now
 	if err := d.Run.Save(d.Path); err != nil {
-		return err
+		return "", report.Report{}, err
 	}
-	if err := d.Release(); err != nil {
-		return err
-	}
-	return finish(d, nil, o.output, stdout, io.Discard)
+	// A simulation is its own prediction.
+	return d.Path, analyzed(plan.Catalog, d.Run, measured, phases), nil
 }

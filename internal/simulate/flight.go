@@ -2,7 +2,7 @@ package simulate
 
 import "time"
 
-// flight is the I/Os in flight as a ring of completion times in ascending order.
+// flight is the places of I/Os in flight, as a ring of the times at which they become free, in ascending order.
 //
 // A new I/O nearly always completes last: a bucket admits in order, and service latencies differ by less than the
 // time that a full queue spans. Inserting from the end is therefore faster than a heap.
@@ -11,30 +11,29 @@ type flight struct {
 	first, size int
 }
 
-func newFlight(capacity int) *flight {
+// newFlight returns places that are free from a time on.
+func newFlight(places int, at time.Duration) *flight {
 	length := 1
-	for length < capacity {
+	for length < places {
 		length *= 2
 	}
-	return &flight{ring: make([]time.Duration, length)}
+	f := &flight{ring: make([]time.Duration, length), size: places}
+	for i := range f.ring {
+		f.ring[i] = at
+	}
+	return f
 }
 
-func (f *flight) empty() bool { return f.size == 0 }
+// earliest returns when the first place is free.
+func (f *flight) earliest() time.Duration { return f.ring[f.first] }
 
-// pop takes out the earliest.
-func (f *flight) pop() time.Duration {
-	at := f.ring[f.first]
-	f.first = (f.first + 1) & (len(f.ring) - 1)
-	f.size--
-	return at
-}
-
-func (f *flight) push(at time.Duration) {
+// replace takes the first place until a later time.
+func (f *flight) replace(until time.Duration) {
 	mask := len(f.ring) - 1
-	i := f.first + f.size
-	for ; i > f.first && f.ring[(i-1)&mask] > at; i-- {
+	f.first = (f.first + 1) & mask
+	i := f.first + f.size - 1
+	for ; i > f.first && f.ring[(i-1)&mask] > until; i-- {
 		f.ring[i&mask] = f.ring[(i-1)&mask]
 	}
-	f.ring[i&mask] = at
-	f.size++
+	f.ring[i&mask] = until
 }

@@ -34,11 +34,16 @@ func (r *recorder) add(at, latency time.Duration, read bool) {
 	}
 	// What completes at the very end of a window belongs to it.
 	i := int(max(0, at-1) / r.window)
+	r.extend(i)
+	r.windows[i].ios++
+	r.windows[i].latency += latency
+}
+
+// extend makes room for the i-th window.
+func (r *recorder) extend(i int) {
 	for i >= len(r.windows) {
 		r.windows = append(r.windows, windowSum{})
 	}
-	r.windows[i].ios++
-	r.windows[i].latency += latency
 }
 
 // measurement returns what was recorded of a phase that ran for the given time. Its series ends with the last whole window.
@@ -50,7 +55,8 @@ func (r *recorder) measurement(runtime time.Duration) result.Measurement {
 		r.read.merge(&r.write)
 	}
 	m.Total = r.direction(&r.read, runtime)
-	whole := min(len(r.windows), int(runtime/r.window))
+	whole := int(runtime / r.window)
+	r.extend(whole - 1)
 	for i, w := range r.windows[:whole] {
 		end := time.Duration(i+1) * r.window
 		m.IOPS = append(m.IOPS, result.Point{End: end, Value: float64(w.ios) / r.window.Seconds()})

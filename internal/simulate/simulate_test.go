@@ -1,9 +1,7 @@
 package simulate_test
 
 import (
-	"container/heap"
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ebscope/internal/ebs"
-	"ebscope/internal/model"
 	"ebscope/internal/simulate"
 	"ebscope/internal/units"
 	"ebscope/internal/workload"
@@ -28,7 +25,7 @@ func shipped(t *testing.T, name string) workload.Profile {
 
 func run(t *testing.T, p workload.Profile, compress float64) map[string]simulate.Phase {
 	t.Helper()
-	phases, err := simulate.Run(ebs.Embedded(), p, compress, model.DefaultLatency)
+	phases, err := simulate.Run(t.Context(), ebs.Embedded(), p, compress, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,85 +202,6 @@ func TestRestAndBalance(t *testing.T) {
 	near(t, "dry", phase.Dry.Seconds(), 2.44, 0.01)
 }
 
-// The same simulation with a heap of completions, as a textbook would write it.
-func TestAgainstHeapOfEvents(t *testing.T) {
-	slow := model.Latency{
-		{Share: 0, Within: 100 * time.Microsecond},
-		{Share: 0.9, Within: time.Millisecond},
-		{Share: 1, Within: 50 * time.Millisecond},
-	}
-	for _, depth := range []int{1, 7, 32, 300} {
-		const duration = 5 * time.Second
-		p := profileOf("m5.large", ebs.Volume{Type: ebs.GP2, Size: 100 * units.GiB}, workload.Phase{
-			Name: "read", Pattern: workload.RandRead, BlockSize: 4 * units.KiB, QueueDepth: depth, Jobs: 1, Duration: duration})
-		p.Volumes[0].Balance = 0.001
-		phases, err := simulate.Run(ebs.Embedded(), p, 1, slow)
-		if err != nil {
-			t.Fatal(err)
-		}
-
-		limits, err := ebs.Embedded().Instance("m5.large")
-		if err != nil {
-			t.Fatal(err)
-		}
-		volume := model.NewVolume(ebs.Embedded().Performance(p.Volumes[0].Config), 1, model.NewInstance(limits, 1))
-		volume.SetCredits(0, 0.001)
-		random := rand.New(rand.NewPCG(1, 2))
-		perSecond := make([]float64, 5)
-		// The layout: eight I/Os at once.
-		var events events
-		issue := func(at time.Duration, size units.Bytes) time.Duration {
-			done := max(volume.Admit(at, size).At, at+slow.Quantile(random.Float64()))
-			heap.Push(&events, done)
-			return done
-		}
-		var start time.Duration
-		for range 8 {
-			start = max(start, issue(0, 256*units.KiB))
-		}
-		events, start = nil, start+2*time.Second
-		count := func(done time.Duration) {
-			if at := done - start; at <= duration {
-				perSecond[(at-1)/time.Second]++
-			}
-		}
-		for range depth {
-			count(issue(start, 4*units.KiB))
-		}
-		ios := 0
-		for events.Len() > 0 {
-			at := heap.Pop(&events).(time.Duration)
-			ios++
-			if at < start+duration {
-				count(issue(at, 4*units.KiB))
-			}
-		}
-		m := phases[1].Measurement
-		var got []float64
-		for _, point := range m.IOPS {
-			got = append(got, point.Value)
-		}
-		if int(m.Total.IOs) != ios {
-			t.Errorf("depth %d: %d I/Os, the heap has %d", depth, m.Total.IOs, ios)
-		}
-		if diff := cmp.Diff(perSecond, got); diff != "" {
-			t.Errorf("depth %d: per second, heap against ring:\n%s", depth, diff)
-		}
-	}
-}
-
-type events []time.Duration
-
-func (e events) Len() int           { return len(e) }
-func (e events) Less(i, j int) bool { return e[i] < e[j] }
-func (e events) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)        { *e = append(*e, x.(time.Duration)) }
-func (e *events) Pop() any {
-	last := (*e)[len(*e)-1]
-	*e = (*e)[:len(*e)-1]
-	return last
-}
-
 func TestRepeatable(t *testing.T) {
 	p := shipped(t, "gp2-vs-gp3")
 	if diff := cmp.Diff(run(t, p, 120), run(t, p, 120)); diff != "" {
@@ -297,7 +215,7 @@ func TestNoAllocationPerIO(t *testing.T) {
 		p := profileOf("m5.xlarge", gp3(3000, 125), workload.Phase{
 			Name: "read", Pattern: workload.RandRead, BlockSize: 4 * units.KiB, QueueDepth: 32, Jobs: 1, Duration: d})
 		return testing.AllocsPerRun(3, func() {
-			if _, err := simulate.Run(ebs.Embedded(), p, 1, model.DefaultLatency); err != nil {
+			if _, err := simulate.Run(t.Context(), ebs.Embedded(), p, 1, nil); err != nil {
 				t.Fatal(err)
 			}
 		})
@@ -315,16 +233,14 @@ func TestRefusals(t *testing.T) {
 	for name, tt := range map[string]struct {
 		profile  workload.Profile
 		compress float64
-		service  model.Latency
 		want     string
 	}{
-		"profile":  {bad, 1, model.DefaultLatency, "needs at least one volume and one phase"},
-		"stretch":  {good, 0.5, model.DefaultLatency, "compress 0.5 must be a number from 1 up"},
-		"NaN":      {good, math.NaN(), model.DefaultLatency, "compress NaN"},
-		"infinite": {good, math.Inf(1), model.DefaultLatency, "compress +Inf"},
-		"latency":  {good, 1, nil, "latency curve"},
+		"profile":  {bad, 1, "needs at least one volume and one phase"},
+		"stretch":  {good, 0.5, "compress 0.5 must be a number from 1 up"},
+		"NaN":      {good, math.NaN(), "compress NaN"},
+		"infinite": {good, math.Inf(1), "compress +Inf"},
 	} {
-		_, err := simulate.Run(ebs.Embedded(), tt.profile, tt.compress, tt.service)
+		_, err := simulate.Run(t.Context(), ebs.Embedded(), tt.profile, tt.compress, nil)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: error %v, want one that says %q", name, err, tt.want)
 		}
@@ -339,7 +255,7 @@ func BenchmarkRun(b *testing.B) {
 	b.ReportAllocs()
 	var ios int64
 	for b.Loop() {
-		phases, err := simulate.Run(ebs.Embedded(), p, 1, model.DefaultLatency)
+		phases, err := simulate.Run(b.Context(), ebs.Embedded(), p, 1, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
