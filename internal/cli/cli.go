@@ -50,7 +50,7 @@ cannot apply here, 5 done in part, 130 interrupted.`,
 		return usage("%w; see %s --help", err, cmd.CommandPath())
 	})
 	root.PersistentFlags().String(catalogFlag, "", "YAML file with limits and prices that are added to those that ship, or override them")
-	root.AddCommand(newBenchCommand(), newEmulateCommand(), newSimulateCommand(), newAnalyzeCommand(), newReportCommand(),
+	root.AddCommand(newBenchCommand(), newEmulateCommand(), newSimulateCommand(), newAnalyzeCommand(), newReportCommand(), newLimitsCommand(),
 		newForecastCommand(), newCleanupCommand(), newVersionCommand())
 	return root
 }
