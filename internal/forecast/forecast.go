@@ -48,7 +48,7 @@ type Outcome struct {
 	highest units.IOPS // as operations
 }
 
-// Held is the time for which one limit held I/O back.
+// Held is the time for which one limit held I/O back. Where several did within a step, it counts for the last.
 type Held struct {
 	Limit model.Limit
 	For   time.Duration

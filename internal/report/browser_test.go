@@ -55,6 +55,12 @@ func open(t *testing.T, browser context.Context, r report.Report, scheme string,
 	if err := report.HTML(&html, r); err != nil {
 		t.Fatal(err)
 	}
+	return openPage(t, browser, html, scheme, width)
+}
+
+// openPage loads a page that was rendered.
+func openPage(t *testing.T, browser context.Context, html bytes.Buffer, scheme string, width int64) *tab {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.html")
 	if err := os.WriteFile(path, html.Bytes(), 0o644); err != nil {
 		t.Fatal(err)

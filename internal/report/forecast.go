@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -72,7 +73,9 @@ func (v forecastView) headline() string {
 // heldBy names the limits that held the load back, the longest first.
 func (v forecastView) heldBy() string {
 	var names []string
-	for _, h := range v.Course.HeldBy {
+	held := slices.Clone(v.Course.HeldBy)
+	slices.SortStableFunc(held, func(a, b forecast.HeldSeconds) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	for _, h := range held {
 		names = append(names, word(limitWords, h.Limit))
 	}
 	return strings.Join(names, ", ")

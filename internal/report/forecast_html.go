@@ -26,14 +26,14 @@ type forecastPage struct {
 	InstanceSuffix string
 }
 
-// Colours of the series: the volume, then its alternatives; the load is grey.
+// loadColour is the grey one; the volume and its alternatives have the others.
 const loadColour = colours - 1
 
 // ForecastHTML writes a forecast as one page that loads nothing from anywhere. tool names the program and its version.
 func ForecastHTML(w io.Writer, d forecast.Document, tool string) error {
 	v := forecastView{d}
 	p := forecastPage{
-		Document: d, Tool: tool, Title: v.headline(), Load: capital(v.load()), Details: v.details(), Formula: v.formula(),
+		Document: d, Tool: tool, Title: v.headline(), Load: v.load(), Details: v.details(), Formula: v.formula(),
 		Facts: v.facts(), Rows: v.rows(), InstanceSuffix: instanceWords(d.Instance),
 		//nolint:gosec // these are part of the build, not input
 		CSS: template.CSS(asset("page.css")), PlotCSS: template.CSS(asset("uPlot.min.css")),
@@ -74,11 +74,17 @@ func (v forecastView) facts() []fact {
 func (v forecastView) rateChart() chart {
 	served := func(p forecast.CoursePoint) float64 { return p.ServedIOPS }
 	c := chart{ID: "rate", Title: "Operations a second", Unit: "IOPS", Span: v.Course.LengthS, Marks: []mark{}}
-	c.Series = append(c.Series, courseLine("asked for", loadColour, v.Course, nil, func(p forecast.CoursePoint) float64 { return p.AskedIOPS }))
+	asked := "asked for"
+	c.Series = append(c.Series, courseLine("", loadColour, v.Course, nil, func(p forecast.CoursePoint) float64 { return p.AskedIOPS }))
 	c.Series = append(c.Series, courseLine(v.Volume.Text, 0, v.Course, nil, served))
 	for i, a := range v.Alternatives {
+		if a.Course.ThrottledS == 0 { // its line is that of the load
+			asked += ", and served by " + a.Volume.Text
+			break
+		}
 		c.Series = append(c.Series, courseLine(a.Volume.Text, (i+1)%loadColour, a.Course, nil, served))
 	}
+	c.Series[0].Label = asked
 	if at := v.Course.EmptyAtS; at != nil && *at > 0 {
 		before, after := around(v.Course.Points, *at)
 		c.Marks = append(c.Marks, mark{At: *at, Before: before, After: after, Title: span(*at),

@@ -16,7 +16,7 @@ func ForecastTerminal(w io.Writer, d forecast.Document, width int, colour bool) 
 	t := terminal{width: max(width, leastWidth), colour: colour}
 	v := forecastView{d}
 	t.line(clean("ebscope forecast · " + d.Volume.Text + instanceWords(d.Instance)))
-	t.sentence(0, faint, capital(v.load())+".")
+	t.sentence(0, faint, "Load: "+v.load()+".")
 	t.line("")
 	t.sentence(0, bold, v.headline()+".")
 	for _, s := range v.details() {
