@@ -60,7 +60,7 @@ func TestExample(t *testing.T) {
 	}{
 		{claims.Impossible, []string{"4,000 IOPS"}}, // 1,000 MiB/s ÷ 0.25 MiB/s per IOPS
 		// 5.4 M ÷ (3,000 − 300) = 2,000 s; 30 s × 2,700 = 81,000 of 5.4 M = 1.5 %
-		{claims.Impossible, []string{"5,400,000 ÷ (3,000 − 300) = 2,000 s", "implies 1.5 %"}},
+		{claims.Impossible, []string{"5,400,000 ÷ (3,000 − 300) = 2,000 s", "implies a starting balance of 1.5 %"}},
 		// 8 ÷ 2,900 = 2.759 ms; (2.759 − 0.99 × 2) ÷ 0.01 = 77.9 ms; 2,900 is 97 % of the volume's 3,000
 		{claims.Impossible, []string{"8 outstanding ÷ 2,900 IOPS = a mean of 2.76 ms", "slowest 1 % would have to take 77.86 ms"}},
 		{claims.Possible, nil},
@@ -81,6 +81,28 @@ func TestExample(t *testing.T) {
 			if !strings.Contains(texts(j, w.verdict), text) {
 				t.Errorf("%s: no %q in %q", j.Claim.Name, text, texts(j, w.verdict))
 			}
+		}
+	}
+}
+
+// The claims shown in the README: none of the three can be.
+func TestReadme(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, found := strings.Cut(string(text), "```yaml\nclaims:")
+	block, _, closed := strings.Cut(block, "```")
+	if !found || !closed {
+		t.Fatal("the README shows no claims")
+	}
+	stated, err := claims.Parse([]byte("claims:" + block))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range stated {
+		if j := judge(t, c); j.Verdict != claims.Impossible {
+			t.Errorf("%s: %s: %+v", c.Name, j.Verdict, j.Findings)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func (b bucket) fall(after time.Duration) (Verdict, string) {
 		return Implies, fmt.Sprintf("A full bucket lasts %s; a fall after %s implies a starting balance of %s", sum, span(after),
 			percentage(implied))
 	default:
-		return Impossible, fmt.Sprintf("The stated balance of %s lasts %s; a fall after %s implies %s", percentage(b.stock/b.capacity), sum,
+		return Impossible, fmt.Sprintf("The stated balance of %s lasts %s; a fall after %s implies a starting balance of %s", percentage(b.stock/b.capacity), sum,
 			span(after), percentage(implied))
 	}
 }

@@ -64,7 +64,9 @@ func (b bucket) judge(held time.Duration) (Verdict, Law, string) {
 		if b.stated < b.burst*10 && held == 0 {
 			text += fmt.Sprintf("; only a run of less than %s could show that", span(seconds(deepest.Seconds()*b.burst/(b.stated-b.burst))))
 		}
-	case b.stated <= b.sustained*(1+rounding):
+	case b.stated <= b.sustained*(1+rounding) && b.stated > b.sustained:
+		v, text = Possible, fmt.Sprintf("%s is the %s's %s, within rounding", stated, b.owner, b.print(b.sustained))
+	case b.stated <= b.sustained:
 		v, text = Possible, fmt.Sprintf("%s is within the %s's %s", stated, b.owner, b.print(b.sustained))
 	case b.capacity == 0:
 		v, text = Possible, fmt.Sprintf("%s over %s takes a bucket of %s s above the %s's %s", stated, span(held), number(need/b.sustained), b.owner, b.print(b.sustained))

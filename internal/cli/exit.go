@@ -14,6 +14,7 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitUsage       = 2
+	exitThreshold   = 3
 	exitDeclined    = 4
 	exitPart        = 5
 	exitInterrupted = 130
@@ -25,12 +26,19 @@ type partError struct{ err error }
 func (e partError) Error() string { return e.err.Error() }
 func (e partError) Unwrap() error { return e.err }
 
+// thresholdError says that the work was done and that what it found is not acceptable.
+type thresholdError struct{ err error }
+
+func (e thresholdError) Error() string { return e.err.Error() }
+func (e thresholdError) Unwrap() error { return e.err }
+
 // exitCode is the one place where errors become exit codes.
 func exitCode(err error) int {
 	var (
 		wrongUse usageError
 		unknown  *ebs.UnknownError
 		part     partError
+		failed   thresholdError
 	)
 	switch {
 	case err == nil:
@@ -39,6 +47,8 @@ func exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, &part):
 		return exitPart
+	case errors.As(err, &failed):
+		return exitThreshold
 	case errors.As(err, &wrongUse), errors.As(err, &unknown):
 		return exitUsage
 	case declined(err):

@@ -3,6 +3,7 @@ package cost
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"ebscope/internal/ebs"
@@ -21,20 +22,33 @@ type Need struct {
 	BurstFor time.Duration
 }
 
+// String says what is asked for: "100 GiB, 300 IOPS for ever, 3,000 IOPS for 30m".
+func (n Need) String() string {
+	asked := []string{n.Size.String()}
+	if n.IOPS > 0 {
+		asked = append(asked, n.IOPS.String()+" for ever")
+	}
+	if n.Throughput > 0 {
+		asked = append(asked, n.Throughput.String()+" for ever")
+	}
+	if n.Burst > 0 {
+		asked = append(asked, fmt.Sprintf("%v for %s", n.Burst, span(n.BurstFor)))
+	}
+	return strings.Join(asked, ", ")
+}
+
 // Within cuts a need down to what an instance passes on, in whole IOPS and MiB/s, and says in a sentence for each cut
 // what the instance caps. What is needed for ever is held against the instance's baseline; a burst of up to 30 minutes
 // against its maximum.
 func (n Need) Within(i ebs.Instance) (Need, []string) {
 	var cuts []string
 	if most := units.IOPS(math.Floor(float64(i.BaselineIOPS))); n.IOPS > most {
-		cuts = append(cuts, fmt.Sprintf("%s caps at %v for ever%s, below the %v that are asked for.", i.Type, most,
-			upTo(i.BaselineIOPS < i.MaximumIOPS, i.MaximumIOPS), n.IOPS))
+		cuts = append(cuts, fmt.Sprintf("%s caps at %v for ever, below the %v that are asked for.", i.Type, most, n.IOPS))
 		n.IOPS = most
 	}
 	whole := units.Throughput(math.Floor(i.BaselineThroughput.MiBps())) * units.MiBPerSecond
 	if n.Throughput > whole {
-		cuts = append(cuts, fmt.Sprintf("%s caps at %v (%.4g MB/s) for ever%s, below the %v that are asked for.", i.Type, whole, i.BaselineThroughput.MBps(),
-			upTo(i.BaselineThroughput < i.MaximumThroughput, i.MaximumThroughput), n.Throughput))
+		cuts = append(cuts, fmt.Sprintf("%s caps at %v for ever, below the %v that are asked for.", i.Type, whole, n.Throughput))
 		n.Throughput = whole
 	}
 	most := i.MaximumIOPS
@@ -42,17 +56,10 @@ func (n Need) Within(i ebs.Instance) (Need, []string) {
 		most = i.BaselineIOPS
 	}
 	if n.Burst > most {
-		cuts = append(cuts, fmt.Sprintf("%s caps at %v for %v, below the burst of %v that is asked for.", i.Type, most, n.BurstFor, n.Burst))
+		cuts = append(cuts, fmt.Sprintf("%s caps at %v for %s, below the burst of %v that is asked for.", i.Type, most, span(n.BurstFor), n.Burst))
 		n.Burst = most
 	}
 	return n, cuts
-}
-
-func upTo(bursts bool, maximum fmt.Stringer) string {
-	if !bursts {
-		return ""
-	}
-	return fmt.Sprintf(" (%v for 30 minutes a day)", maximum)
 }
 
 // gives says whether a volume of that performance meets the need.

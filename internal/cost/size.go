@@ -112,7 +112,7 @@ func (s sizing) beyond() error {
 	case !s.need.givesThroughput(p):
 		return fmt.Errorf("at most %v for ever", SustainedThroughput(p))
 	case !s.need.givesBurst(p):
-		return fmt.Errorf("no burst of %v for %v", s.need.Burst, s.need.BurstFor)
+		return fmt.Errorf("no burst of %v for %v", s.need.Burst, span(s.need.BurstFor))
 	default:
 		return nil
 	}
@@ -159,7 +159,7 @@ func (s sizing) rule(v ebs.Volume) string {
 	case v.Size == from:
 		return s.sizeRule(v, fmt.Sprintf("%v give %v and %v for ever", v.Size, RandomIOPS(perf), SustainedThroughput(perf)))
 	case v.Size == s.leastSize(from, s.need.givesIOPS):
-		per := fmt.Sprintf("%g per GiB", float64(s.t.IOPS.PerGiB))
+		per := perGiB(s.t.IOPS.PerGiB)
 		if s.t.WholeUnits {
 			per = fmt.Sprintf("at random each takes %v of its %g MiB/s per TiB", s.t.AccountingUnit, s.t.Throughput.PerTiB.Baseline.MiBps())
 		}
@@ -171,7 +171,7 @@ func (s sizing) rule(v ebs.Volume) string {
 		}
 		return text + fmt.Sprintf(": its %v of %v", perf.Baseline, s.t.AccountingUnit)
 	default:
-		return fmt.Sprintf("%s needs %s for a burst of %v for %v", s.t.Type, gib(v.Size), s.need.Burst, s.need.BurstFor)
+		return fmt.Sprintf("%s needs %s for a burst of %v for %v", s.t.Type, gib(v.Size), s.need.Burst, span(s.need.BurstFor))
 	}
 }
 
@@ -200,7 +200,7 @@ func (s sizing) provisioningRule(v ebs.Volume) string {
 			units.Thousands(throughput.Included.MiBps())))
 	}
 	if v.Size > max(wholeGiB(s.need.Size.GiB()), s.t.MinSize) {
-		rules = append(rules, fmt.Sprintf("%s needs %s for %v: %g per GiB", s.t.Type, gib(v.Size), v.IOPS, float64(iops.PerGiB)))
+		rules = append(rules, fmt.Sprintf("%s needs %s for %v: %s", s.t.Type, gib(v.Size), v.IOPS, perGiB(iops.PerGiB)))
 	}
 	return s.sizeRule(v, strings.Join(rules, "; "))
 }
@@ -219,3 +219,22 @@ const tiny = 1e-9
 func wholeGiB(gib float64) units.Bytes { return units.Bytes(math.Ceil(gib-tiny)) * units.GiB }
 
 func gib(size units.Bytes) string { return units.Thousands(size.GiB()) + " GiB" }
+
+func perGiB(iops units.IOPS) string {
+	if x := float64(iops); x != math.Trunc(x) {
+		return fmt.Sprintf("%g per GiB", x)
+	}
+	return units.Thousands(float64(iops)) + " per GiB"
+}
+
+// span prints a time without the zeros at its end: "30m", "1h".
+func span(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
