@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -237,7 +236,7 @@ func (o forecastOptions) successors(v ebs.Volume) []forecast.Candidate {
 func showForecast(w io.Writer, d forecast.Document, format string) error {
 	switch format {
 	case "json":
-		return writeJSON(w, d)
+		return printJSON(w, d)
 	case "html":
 		return report.ForecastHTML(w, d, tool())
 	default:
@@ -247,10 +246,4 @@ func showForecast(w io.Writer, d forecast.Document, format string) error {
 		}
 		return report.ForecastTerminal(w, d, width, colour)
 	}
-}
-
-func writeJSON(w io.Writer, document any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(document)
 }
