@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -236,7 +237,7 @@ func (o forecastOptions) successors(v ebs.Volume) []forecast.Candidate {
 func showForecast(w io.Writer, d forecast.Document, format string) error {
 	switch format {
 	case "json":
-		return printJSON(w, d)
+		return writeJSON(w, d)
 	case "html":
 		return report.ForecastHTML(w, d, tool())
 	default:
@@ -246,4 +247,10 @@ func showForecast(w io.Writer, d forecast.Document, format string) error {
 		}
 		return report.ForecastTerminal(w, d, width, colour)
 	}
+}
+
+func writeJSON(w io.Writer, document any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(document)
 }

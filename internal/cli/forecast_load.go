@@ -125,7 +125,7 @@ func forecastFleet(o forecastOptions, name string, samples iter.Seq2[forecast.Sa
 	}
 	d := forecast.DescribeFleet(members)
 	if o.output == "json" {
-		return printJSON(stdout, d)
+		return writeJSON(stdout, d)
 	}
 	width, colour := terminal(stdout)
 	if !colour {
