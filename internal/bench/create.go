@@ -69,7 +69,7 @@ func Create(plan Plan, environment result.Environment, now time.Time) (*Director
 	}
 	id := fmt.Sprintf("%s-%s-%s", now.UTC().Format("20060102T150405Z"), plan.Profile.Name, plan.Target)
 	if err := os.MkdirAll(plan.Runs, 0o755); err != nil {
-		return nil, fmt.Errorf("make the folder for runs: %w", err)
+		return nil, decline("cannot make the folder for runs: %v; name another with --runs", err)
 	}
 	path := filepath.Join(plan.Runs, id)
 	for n := 2; ; n++ {
@@ -78,7 +78,7 @@ func Create(plan Plan, environment result.Environment, now time.Time) (*Director
 			break
 		}
 		if !errors.Is(err, os.ErrExist) {
-			return nil, fmt.Errorf("make the run directory: %w", err)
+			return nil, decline("cannot make the run directory: %v; name another folder with --runs", err)
 		}
 		path = filepath.Join(plan.Runs, fmt.Sprintf("%s-%d", id, n))
 	}
@@ -94,19 +94,24 @@ func Create(plan Plan, environment result.Environment, now time.Time) (*Director
 	if err != nil {
 		return nil, err
 	}
-	d.Run = run
+	d.Run, d.New = run, true
 	if err := run.Save(path); err != nil {
 		return nil, errors.Join(err, d.Discard())
 	}
 	return d, nil
 }
 
-// Resume opens the run directory of a run that was cut. Phases that are done stay.
-func Resume(path string, now time.Time) (*Directory, error) {
+// Hold locks a run directory that is only to be read or reported on anew.
+func Hold(path string) (*Directory, error) {
 	if _, err := result.Load(path); err != nil { // before the lock leaves a file in what is no run directory
 		return nil, err
 	}
-	d, err := lock(path)
+	return lock(path)
+}
+
+// Resume opens the run directory of a run that was cut. Phases that are done stay.
+func Resume(path string, now time.Time) (*Directory, error) {
+	d, err := Hold(path)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +130,11 @@ func Resume(path string, now time.Time) (*Directory, error) {
 			d.Run.Phases[i].State = result.Cut
 		}
 	}
-	d.Run.Events = append(d.Run.Events, result.Event{At: now.UTC(), Code: "resumed", Text: "the run was cut and resumed; volumes went on from the end of the last finished phase"})
+	text := "the run was cut and resumed"
+	if d.Run.Target == result.Emulated {
+		text += "; volumes went on from the end of the last finished phase"
+	}
+	d.Run.Events = append(d.Run.Events, result.Event{At: now.UTC(), Code: "resumed", Text: text})
 	return d, nil
 }
 
@@ -133,6 +142,7 @@ func Resume(path string, now time.Time) (*Directory, error) {
 type Directory struct {
 	Path string
 	Run  result.Run
+	New  bool // made for this run, which nothing has been measured of before
 	lock *flock.Flock
 }
 
@@ -140,7 +150,7 @@ func lock(path string) (*Directory, error) {
 	l := flock.New(filepath.Join(path, ".lock"))
 	locked, err := l.TryLock()
 	if err != nil {
-		return nil, fmt.Errorf("lock %s: %w", path, err)
+		return nil, fmt.Errorf("lock the run directory: %w", err)
 	}
 	if !locked {
 		return nil, decline("another process is writing %s; wait until it has finished", path)

@@ -29,6 +29,8 @@ type emulatedTarget struct {
 // imagesDir is the folder of the volumes' data in the run directory. It is there only while a run is not finished.
 const imagesDir = "volumes"
 
+const imageSuffix = ".img"
+
 func (t *emulatedTarget) open(ctx context.Context, state json.RawMessage) (map[string]string, error) {
 	if _, err := emulate.Sweep(ctx); err != nil {
 		return nil, fmt.Errorf("remove what an earlier run left behind: %w", err)
@@ -37,8 +39,10 @@ func (t *emulatedTarget) open(ctx context.Context, state json.RawMessage) (map[s
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(images); state != nil && err != nil {
-		return nil, decline("%s: the data of the volumes is gone, so the run cannot go on; start a new one", images)
+	for _, v := range t.run.Profile.Volumes {
+		if _, err := os.Stat(filepath.Join(images, v.Name+imageSuffix)); state != nil && err != nil {
+			return nil, decline("the data of volume %s is gone (%v), so the run cannot go on; start a new one", v.Name, err)
+		}
 	}
 	if err := os.MkdirAll(images, 0o755); err != nil {
 		return nil, err
@@ -62,7 +66,7 @@ func (t *emulatedTarget) open(ctx context.Context, state json.RawMessage) (map[s
 	for i, v := range profile.Volumes {
 		device, err := emulate.Attach(ctx, emulate.Config{
 			Name: v.Name, Volume: v.Config, Catalog: t.catalog, Host: t.host, Compress: t.run.Compress,
-			Image: filepath.Join(images, v.Name+".img"), Latency: v.ServiceLatency(), Seed: uint64(i + 1),
+			Image: filepath.Join(images, v.Name+imageSuffix), Latency: v.ServiceLatency(), Seed: uint64(i + 1),
 		})
 		if err != nil {
 			return nil, err

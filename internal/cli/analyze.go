@@ -2,10 +2,15 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"ebscope/internal/bench"
 	"ebscope/internal/ebs"
 )
 
@@ -21,19 +26,31 @@ func newAnalyzeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return runAnalyze(cmd.Context(), args[0], catalog, output, cmd.OutOrStdout())
+			return runAnalyze(cmd.Context(), args[0], catalog, output, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	outputFlag(cmd, &output, "text", "json")
 	return cmd
 }
 
-func runAnalyze(ctx context.Context, dir string, catalog *ebs.Catalog, output string, stdout io.Writer) error {
-	r, err := load(ctx, dir, catalog)
-	if err != nil {
+func runAnalyze(ctx context.Context, dir string, catalog *ebs.Catalog, output string, stdout, stderr io.Writer) error {
+	directory, err := bench.Hold(dir)
+	readOnly := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+	if err != nil && !readOnly {
 		return err
 	}
-	if err := save(dir, r); err != nil {
+	r, err := load(ctx, dir, catalog)
+	switch {
+	case err != nil:
+	case readOnly:
+		fmt.Fprintf(stderr, "ebscope: %s cannot be written to; its analysis and reports stay as they are\n", dir)
+	default:
+		err = save(dir, r)
+	}
+	if !readOnly {
+		err = errors.Join(err, directory.Release())
+	}
+	if err != nil {
 		return err
 	}
 	return show(stdout, r, output)

@@ -111,11 +111,14 @@ func runBench(ctx context.Context, o benchOptions, catalog *ebs.Catalog, given f
 	progress := newProgress(stderr, directory.Run)
 	err := bench.Bench{Fio: fio, Progress: progress, Now: time.Now}.Run(ctx, directory)
 	progress.close()
-	if !slices.ContainsFunc(directory.Run.Phases, func(p result.Phase) bool { return p.State != result.Pending }) {
+	if directory.New && !slices.ContainsFunc(directory.Run.Phases, func(p result.Phase) bool { return p.State != result.Pending }) {
 		return errors.Join(err, directory.Discard())
 	}
 	if release := directory.Release(); err == nil {
 		err = release
+	}
+	if declined(err) { // a resume that cannot be; what there is has been reported before
+		return err
 	}
 	// What was measured is reported even when the user has interrupted the rest.
 	return finish(context.WithoutCancel(ctx), directory, err, o.output, stdout, stderr)
@@ -129,8 +132,11 @@ func finish(ctx context.Context, d *bench.Directory, runErr error, format string
 			done++
 		}
 	}
-	if runErr != nil {
-		fmt.Fprintf(stderr, "ebscope: %d of %d phases are done and kept; go on with: ebscope bench --resume %s\n", done, len(d.Run.Phases), d.Path)
+	if _, err := os.Stat(d.Path); err != nil {
+		return errors.Join(runErr, fmt.Errorf("the run directory is gone, and what was measured with it: %w", err))
+	}
+	if done < len(d.Run.Phases) {
+		fmt.Fprintf(stderr, "ebscope: %d of %d phases are done and kept; go on with: ebscope bench --resume %s\n", done, len(d.Run.Phases), quoted(d.Path))
 	}
 	if done == 0 {
 		return runErr
@@ -181,6 +187,9 @@ func newPlan(o benchOptions, catalog *ebs.Catalog, given func(flag string) bool)
 		if plan.Profile, err = profile.Only(o.paths); err != nil {
 			return plan, err
 		}
+		if plan.Paths, err = absolute(o.paths); err != nil {
+			return plan, err
+		}
 	default:
 		return plan, fmt.Errorf("--target %q: use emulated or path", o.target)
 	}
@@ -193,7 +202,7 @@ func loadProfile(catalog *ebs.Catalog, name string) (workload.Profile, error) {
 	if !strings.ContainsAny(name, "/\\") && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".yml") {
 		return workload.Shipped(catalog, name)
 	}
-	text, err := os.ReadFile(name)
+	text, err := readLimited(name, maxProfile)
 	if err != nil {
 		return workload.Profile{}, fmt.Errorf("read the profile: %w", err)
 	}
@@ -204,15 +213,31 @@ func loadProfile(catalog *ebs.Catalog, name string) (workload.Profile, error) {
 	return p, nil
 }
 
+// absolute makes directories absolute, so that a run can be resumed from anywhere.
+func absolute(paths map[string]string) (map[string]string, error) {
+	all := map[string]string{}
+	for name, dir := range paths {
+		if dir == "" {
+			return nil, fmt.Errorf("--path %s= names no directory", name)
+		}
+		path, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, fmt.Errorf("--path %s=%s: %w", name, dir, err)
+		}
+		all[name] = path
+	}
+	return all, nil
+}
+
 // benchCommand writes down the command that repeats a run.
 func benchCommand(o benchOptions, plan bench.Plan) string {
-	parts := []string{"ebscope bench", "--profile " + o.profile, "--target " + o.target}
+	parts := []string{"ebscope bench", "--profile " + quoted(o.profile), "--target " + o.target}
 	if plan.Compress != 1 || plan.Target == result.Emulated {
 		parts = append(parts, fmt.Sprintf("--compress %g", plan.Compress))
 	}
 	for _, v := range plan.Profile.Volumes {
 		if dir, ok := o.paths[v.Name]; ok {
-			parts = append(parts, fmt.Sprintf("--path %s=%s", v.Name, dir))
+			parts = append(parts, "--path "+quoted(v.Name+"="+dir))
 		}
 	}
 	if o.engine != process.DefaultEngine {

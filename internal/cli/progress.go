@@ -20,21 +20,28 @@ type progress interface {
 	close()
 }
 
-// newProgress says what is about to run and returns a bar on a terminal, plain lines elsewhere.
+// newProgress returns a bar on a terminal, plain lines elsewhere.
 func newProgress(w io.Writer, run result.Run) progress {
-	fmt.Fprintf(w, "%s: %s\n", run.Profile.Name, headline(run))
+	headline := fmt.Sprintf("%s: %s\n", run.Profile.Name, headline(run))
 	if _, ok := terminal(w); ok {
-		return &progressBar{w: w}
+		return &progressBar{w: w, headline: headline}
 	}
-	return &progressLines{w: w}
+	return &progressLines{w: w, headline: headline}
 }
 
 func headline(run result.Run) string {
-	text := fmt.Sprintf("%d phases on %d volumes, %s", len(run.Profile.Phases), len(run.Profile.Volumes), run.Target)
+	text := fmt.Sprintf("%s on %s, %s", counted(len(run.Profile.Phases), "phase"), counted(len(run.Profile.Volumes), "volume"), run.Target)
 	if run.Compress != 1 {
 		text += fmt.Sprintf(", compressed %g times (every time constant is divided by %[1]g)", run.Compress)
 	}
 	return text
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // phaseTitle is "gp2 randread-qd32".
@@ -42,11 +49,14 @@ func phaseTitle(p workload.Phase) string { return p.Volume + " " + p.Name }
 
 // progressLines prints a line when a phase starts and one when it ends.
 type progressLines struct {
-	w     io.Writer
-	title string
+	w        io.Writer
+	headline string // printed before the first phase, when nothing can be declined any more
+	title    string
 }
 
 func (p *progressLines) PhaseStarted(index, total int, phase workload.Phase, takes, remaining time.Duration) {
+	fmt.Fprint(p.w, p.headline)
+	p.headline = ""
 	p.title = fmt.Sprintf("[%*d/%d] %-20s", len(fmt.Sprint(total)), index, total, phaseTitle(phase))
 	fmt.Fprintf(p.w, "%s takes %s, %s left\n", p.title, clock(takes), clock(remaining))
 }
@@ -62,6 +72,7 @@ func (p *progressLines) close() {}
 // progressBar draws one bar over the whole run, and leaves a line for each finished phase above it.
 type progressBar struct {
 	w         io.Writer
+	headline  string // as in progressLines
 	bar       *progressbar.ProgressBar
 	title     string
 	takes     time.Duration
@@ -71,6 +82,7 @@ type progressBar struct {
 
 func (p *progressBar) PhaseStarted(index, total int, phase workload.Phase, takes, remaining time.Duration) {
 	if p.bar == nil {
+		fmt.Fprint(p.w, p.headline)
 		p.bar = progressbar.NewOptions64(remaining.Milliseconds(),
 			progressbar.OptionSetWriter(p.w), progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish(),
 			progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false))

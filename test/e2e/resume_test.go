@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -126,7 +127,9 @@ func truncatedFilesAreNamed(t *testing.T, dir, runDir string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, whole[:len(whole)*3/5+1], 0o600); err != nil {
+		// In the middle of a line: a log that ends with a whole line is only shorter.
+		cut := bytes.LastIndexByte(whole[:len(whole)*3/5], '\n') + 3
+		if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if o := run(t, dir, "analyze", runDir); o.code != 1 || !strings.Contains(o.stderr, name) || o.stdout != "" {
@@ -166,14 +169,58 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// A closed pipe on either side, or a closed terminal, must not leave volumes behind; nor may data that has gone be
+// measured as if it were there.
+func TestHangUpAndMissingData(t *testing.T) {
+	needsEmulation(t)
+	dir := t.TempDir()
+	o := finish(t, command(t, dir, shortProfile(t, dir)...), func(p *os.Process) {
+		whenRunning(t, dir, "03-gp3-randread-qd32")
+		_ = p.Signal(syscall.SIGHUP)
+	})
+	if o.code != 130 {
+		t.Errorf("exit %d after a hang-up, want 130\n%s", o.code, o.stderr)
+	}
+	nothingLeft(t, dir)
+	runDir := onlyRun(t, dir)
+	if err := os.Remove(filepath.Join(runDir, "volumes", "gp2.img")); err != nil {
+		t.Fatal(err)
+	}
+	if o := run(t, dir, "bench", "--resume", runDir); o.code != 4 || !strings.Contains(o.stderr, "volume gp2 is gone") {
+		t.Errorf("resume without data: exit %d, want 4\n%s", o.code, o.stderr)
+	}
+	nothingLeft(t, dir)
+}
+
+func TestClosedPipe(t *testing.T) {
+	needsEmulation(t)
+	dir := t.TempDir()
+	cmd := command(t, dir, shortProfile(t, dir)...)
+	out, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	whenRunning(t, dir, "01-gp3-layout")
+	out.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("nobody read what was going on: %v, want exit 0", err)
+	}
+	nothingLeft(t, dir)
+}
+
 func TestSecondWriterIsDeclined(t *testing.T) {
 	needsEmulation(t)
 	dir := t.TempDir()
 	first := finish(t, command(t, dir, shortProfile(t, dir)...), func(p *os.Process) {
 		whenRunning(t, dir, "03-gp3-randread-qd32")
-		second := run(t, dir, "bench", "--resume", onlyRun(t, dir))
-		if second.code != 4 || !strings.Contains(second.stderr, "another process is writing") {
-			t.Errorf("exit %d, want 4: %s", second.code, second.stderr)
+		for _, args := range [][]string{{"bench", "--resume"}, {"analyze"}} {
+			second := run(t, dir, append(args, onlyRun(t, dir))...)
+			if second.code != 4 || !strings.Contains(second.stderr, "another process is writing") {
+				t.Errorf("%v: exit %d, want 4: %s", args, second.code, second.stderr)
+			}
 		}
 		_ = p.Signal(syscall.SIGTERM)
 	})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -60,6 +61,9 @@ func (e *EngineError) Error() string {
 // I/O engine. Its errors are NotFoundError, TooOldError, EngineError, or whatever kept fio from answering.
 func Find(ctx context.Context, path, engine string) (Fio, error) {
 	found, err := exec.LookPath(path)
+	if err == nil {
+		found, err = filepath.Abs(found) // fio is started in another directory
+	}
 	if err != nil {
 		return Fio{}, &NotFoundError{Path: path, Hint: installHint()}
 	}
@@ -86,6 +90,9 @@ func Find(ctx context.Context, path, engine string) (Fio, error) {
 
 func ask(ctx context.Context, path, question string) (string, error) {
 	said, err := exec.CommandContext(ctx, path, question).Output()
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		return "", fmt.Errorf("%s %s failed (%w): %s", path, question, err, strings.TrimSpace(string(exit.Stderr)))
 	}
