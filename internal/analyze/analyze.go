@@ -29,6 +29,9 @@ func Run(catalog *ebs.Catalog, run result.Run, measured []*result.Measurement, p
 	for _, v := range run.Profile.Volumes {
 		a.document.Volumes = append(a.document.Volumes, describe(catalog, v))
 	}
+	for _, s := range run.Profile.Stripes {
+		a.document.Volumes = append(a.document.Volumes, describeStripe(catalog, run.Profile, s))
+	}
 	for i, record := range run.Phases {
 		var m *result.Measurement
 		if i < len(measured) && record.State == result.Done {
@@ -38,7 +41,7 @@ func Run(catalog *ebs.Catalog, run result.Run, measured []*result.Measurement, p
 		if i < len(predicted) {
 			expected = &predicted[i]
 		}
-		a.phase(i, m, expected)
+		a.phase(a.subject(i, a.shareOfInstance(i, measured, predicted)), i, m, expected)
 		a.document.Run.Complete = a.document.Run.Complete && record.State == result.Done
 	}
 	a.compare()
@@ -67,21 +70,11 @@ func instanceOf(catalog *ebs.Catalog, p workload.Profile) *ebs.Instance {
 }
 
 func describe(catalog *ebs.Catalog, v workload.Volume) Volume {
-	perf := catalog.Performance(v.Config)
 	d := Volume{
 		Name: v.Name, Type: string(v.Config.Type), SizeGiB: v.Config.Size.GiB(),
-		BaselineIOPS: float64(perf.Baseline), BurstIOPS: float64(perf.Burst),
-		ThroughputMiBps: perf.Throughput.MiBps(), Configuration: catalog.Provisioned(v.Config).String(),
+		Configuration: catalog.Provisioned(v.Config).String(),
 	}
-	if perf.Bursts() {
-		d.SecondsToEmpty = float64(perf.Credits) / float64(perf.Burst-perf.Baseline)
-		d.SecondsToRefill = float64(perf.Credits) / float64(perf.Baseline)
-	}
-	if perf.BurstsData() {
-		d.BaselineThroughputMiBps = perf.BaselineThroughput.MiBps()
-		d.SecondsToEmpty = float64(perf.DataCredits) / float64(perf.Throughput-perf.BaselineThroughput)
-		d.SecondsToRefill = float64(perf.DataCredits) / float64(perf.BaselineThroughput)
-	}
+	d.promise(catalog.Performance(v.Config))
 	return d
 }
 

@@ -22,7 +22,8 @@ func (s subject) checks(p Phase, m result.Measurement) []Check {
 			OK: math.Abs(measured-expected) <= tolerance*expected, Text: text,
 		})
 	}
-	if p.Latency != nil && p.IOPS.FioMean > 0 && m.Total.IOs > 0 {
+	// An application that keeps to a rate leaves places empty.
+	if p.Latency != nil && p.IOPS.FioMean > 0 && m.Total.IOs > 0 && s.phase.RateIOPS == 0 {
 		outstanding := float64(s.phase.Outstanding())
 		// At the start and the end of a phase its queue is not full.
 		edges := 2 * outstanding / float64(m.Total.IOs)
@@ -30,7 +31,11 @@ func (s subject) checks(p Phase, m result.Measurement) []Check {
 		if p.Latency.Kind == "clat" {
 			text += "; clat leaves out submission"
 		}
-		add("littles-law", 1000*outstanding/p.IOPS.FioMean, p.Latency.Mean, max(littlesLaw, edges), text)
+		think := milliseconds(s.phase.ThinkTime)
+		if think > 0 {
+			text += fmt.Sprintf(", less %s ms of think time", amount(think))
+		}
+		add("littles-law", 1000*outstanding/p.IOPS.FioMean-think, p.Latency.Mean, max(littlesLaw, edges), text)
 	}
 	if samples, _ := clean(m.IOPS); len(samples) > 0 && p.IOPS.FioMean > 0 {
 		add("series-total", p.IOPS.FioMean, statisticsOf(samples).mean, seriesTotal, "mean of the IOPS series = IOPS of the summary")

@@ -22,13 +22,13 @@ type subject struct {
 	creditsEnd *float64 // compressed; nil where not known
 }
 
-func (a *analysis) subject(i int) subject {
+// subject returns what is known about the phase of an index, which has the given instance to itself.
+func (a *analysis) subject(i int, instance *ebs.Instance) subject {
 	p := a.profile.Phases[i]
-	v, _ := a.profile.Volume(p.Volume)
-	perf := a.catalog.Performance(v.Config)
+	perf := performanceOf(a.catalog, a.profile, p)
 	s := subject{
-		phase: p, perf: perf, instance: a.instance, operations: operationsPerIO(perf, p),
-		ceilings: ceilings(perf, p, a.instance), compress: a.run.Compress,
+		phase: p, perf: perf, instance: instance, operations: operationsPerIO(perf, p),
+		ceilings: ceilings(perf, p, instance), compress: a.run.Compress,
 	}
 	if c := a.run.Phases[i].Credits; c != nil && perf.Bursts() {
 		s.creditsEnd = known(max(0, float64(c.End)))
@@ -37,8 +37,8 @@ func (a *analysis) subject(i int) subject {
 }
 
 // phase analyzes the phase of the given index and adds it, with its checks, to the document.
-func (a *analysis) phase(i int, m *result.Measurement, predicted *simulate.Phase) {
-	s, record := a.subject(i), a.run.Phases[i]
+func (a *analysis) phase(s subject, i int, m *result.Measurement, predicted *simulate.Phase) {
+	record := a.run.Phases[i]
 	p := Phase{
 		Name: s.phase.Name, Volume: s.phase.Volume, State: string(record.State),
 		RW: string(s.phase.Pattern), BlockSize: int64(s.phase.BlockSize), QueueDepth: s.phase.QueueDepth, Jobs: s.phase.Jobs,

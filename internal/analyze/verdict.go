@@ -44,6 +44,12 @@ func (s subject) judgeSteady(level float64) (Verdict, string) {
 		return BurstOnly, text
 	}
 	h := holding(level, s.ceilings)
+	if rate := float64(s.phase.RateIOPS); rate > 0 && math.Abs(level/rate-1) < near {
+		return Sustained, fmt.Sprintf("%s throughout: no limit was reached, the application keeps to its own rate.", s.rate(level))
+	}
+	if h.limit == model.QueueDepth && s.phase.ThinkTime > 0 {
+		return Sustained, fmt.Sprintf("%s throughout: no limit was reached, %d jobs, latency and think time set the rate.", s.rate(level), s.phase.Jobs)
+	}
 	if h.limit == model.QueueDepth {
 		return Sustained, fmt.Sprintf("%s throughout: no limit was reached, queue depth %d and latency set the rate.",
 			s.rate(level), s.phase.Outstanding())

@@ -7,6 +7,7 @@ import (
 
 	"ebscope/internal/ebs"
 	"ebscope/internal/result"
+	"ebscope/internal/workload"
 )
 
 const (
@@ -35,6 +36,12 @@ func runWarnings(catalog *ebs.Catalog, run result.Run, instance *ebs.Instance) [
 		k := strconv.FormatFloat(run.Compress, 'f', -1, 64)
 		warn("compressed", "Every time was divided by %s: durations, rests, the test file, credits and the depth of the rate buckets. Rates and latencies were not.", k)
 	}
+	for _, v := range run.Profile.Volumes {
+		if r := v.Restored; r != nil {
+			warn("restored", "Volume %s is restored from a snapshot: what is touched first is fetched at %v, %v later. Both are assumptions: EBS documents neither.",
+				v.Name, r.Throughput, r.Latency)
+		}
+	}
 	undone := 0
 	for _, p := range run.Phases {
 		if p.State != result.Done {
@@ -47,16 +54,21 @@ func runWarnings(catalog *ebs.Catalog, run result.Run, instance *ebs.Instance) [
 	if instance == nil {
 		return all
 	}
-	for _, v := range run.Profile.Volumes {
-		perf := catalog.Performance(v.Config)
+	tooClose := func(what string, perf ebs.Performance) {
 		if instance.BaselineIOPS < room*perf.Burst {
-			warn("instance-too-close", "The baseline of %s, %v, is less than %v times the %v of volume %s: the instance may show where the volume is meant.",
-				instance.Type, instance.BaselineIOPS, room, perf.Burst, v.Name)
+			warn("instance-too-close", "The baseline of %s, %v, is less than %v times the %v of %s: the instance may show where the volume is meant.",
+				instance.Type, instance.BaselineIOPS, room, perf.Burst, what)
 		}
 		if instance.BaselineThroughput < perf.Throughput {
-			warn("instance-too-close", "The baseline of %s, %.0f MiB/s, is less than the %v of volume %s: the instance holds it once its burst is spent.",
-				instance.Type, instance.BaselineThroughput.MiBps(), perf.Throughput, v.Name)
+			warn("instance-too-close", "The baseline of %s, %.0f MiB/s, is less than the %v of %s: the instance holds it once its burst is spent.",
+				instance.Type, instance.BaselineThroughput.MiBps(), perf.Throughput, what)
 		}
+	}
+	for _, v := range run.Profile.Volumes {
+		tooClose("volume "+v.Name, catalog.Performance(v.Config))
+	}
+	for _, s := range run.Profile.Stripes {
+		tooClose("stripe "+s.Name, performanceOf(catalog, run.Profile, workload.Phase{Volume: s.Name, BlockSize: s.ChunkSize}))
 	}
 	return all
 }
