@@ -44,7 +44,7 @@ func (p Plan) Validate() error {
 	if err := p.Profile.Validate(p.Catalog); err != nil {
 		return err
 	}
-	if !(p.Compress >= 1 && p.Compress <= 1e6) {
+	if !(p.Compress >= 1 && p.Compress <= result.MaxCompress) {
 		return fmt.Errorf("--compress %v: use 1 (not compressed) or more", p.Compress)
 	}
 	if p.Compress != 1 && p.Target == result.Path {

@@ -18,6 +18,9 @@ import (
 // Form is the version of run.json that this program writes and reads.
 const Form = 1
 
+// MaxCompress is how many times the time constants of a run can be divided.
+const MaxCompress = 1e6
+
 // Target says on what a run took place.
 type Target string
 
@@ -180,8 +183,8 @@ func (r Run) validate() error {
 	if err := r.Profile.Validate(catalog); err != nil {
 		return err
 	}
-	if !(r.Compress >= 1) {
-		return fmt.Errorf("compress is %v", r.Compress)
+	if !(r.Compress >= 1 && r.Compress <= MaxCompress) {
+		return fmt.Errorf("compress is %v, not 1 to %v", r.Compress, float64(MaxCompress))
 	}
 	if len(r.Phases) != len(r.Profile.Phases) {
 		return fmt.Errorf("it records %d phases of a profile of %d", len(r.Phases), len(r.Profile.Phases))

@@ -66,6 +66,7 @@ func TestLoadRefuses(t *testing.T) {
 		"another phase":    {`"volume": "gp3"`, `"volume": "gp4"`, "damaged"},
 		"escaping folder":  {`phases/04-gp2-randread-qd32`, `../../etc`, "does not fit"},
 		"compress of zero": {`"compress": 60`, `"compress": 0`, "compress is 0"},
+		"compress beyond":  {`"compress": 60`, `"compress": 1e300`, "compress is 1e+300, not 1 to 1e+06"},
 		"no form":          {`"form": 1`, `"form": 0`, "no form"},
 		"wrong type":       {`"compress": 60`, `"compress": "60"`, "damaged"},
 	} {

@@ -91,8 +91,9 @@ func addSeries(m *result.Measurement, dir string, runtime time.Duration) error {
 	return nil
 }
 
-// maxWindows bounds how long a log may say that it took: a week in windows of 50 ms has 12 million.
-const maxWindows = 20_000_000
+// maxWindows bounds how many windows a log of so many lines may say that it took, for those without a line are filled
+// in. A stall of an hour has 72,000 windows of 50 ms, and a week 12 million.
+func maxWindows(lines int) time.Duration { return time.Duration(min(20_000_000, 100_000+100*lines)) }
 
 // readTracks reads every log of a kind; the result is nil where there is none.
 func readTracks(dir string, kind *regexp.Regexp, window, apart time.Duration) (all []track, err error) {
@@ -115,8 +116,8 @@ func readTracks(dir string, kind *regexp.Regexp, window, apart time.Duration) (a
 			return nil, err
 		}
 		for _, line := range lines {
-			if line.Time/window > maxWindows {
-				return nil, fmt.Errorf("%s: %v after the start is no time that a log can reach", path, line.Time)
+			if line.Time/window > maxWindows(len(lines)) {
+				return nil, fmt.Errorf("%s: %v after the start is no time that so short a log can reach", path, line.Time)
 			}
 		}
 		all = append(all, tracks(lines, apart)...)

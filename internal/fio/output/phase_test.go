@@ -176,7 +176,9 @@ func TestReadPhaseRefuses(t *testing.T) {
 		{"negative", "1000, -300, 0, 0\n", "phase_iops.1.log:1: \"1000, -300, 0, 0\": column 2"},
 		{"direction", "1000, 300, 7, 0\n", "direction 7"},
 		{"time", "9223372036854775807, 300, 0, 0\n", "out of range"},
-		{"far time", "9223372036854, 300, 0, 0\n", "no time that a log can reach"},
+		{"far time", "9223372036854, 300, 0, 0\n", "no time that so short a log can reach"},
+		// 200,000 s are 200,000 windows, of which two lines stand for 100,200 at most.
+		{"one line edited", "1000, 300, 0, 0\n200000000, 300, 0, 0\n", "no time that so short a log can reach"},
 		{"long line", strings.Repeat("1", 1<<20), "phase_iops.1.log:1: "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
