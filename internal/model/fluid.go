@@ -34,9 +34,8 @@ const maxTanks = 7
 //
 // A Fluid is a value of its own: a copy is another volume in the same state. It has its instance to itself.
 type Fluid struct {
-	// rested says that nothing waits and that every bucket but that of credits is full. Then a demand up to calm, the
-	// least rate of those buckets, moves credits alone.
-	rested  bool
+	mood mood
+	// calm is the least rate of the buckets but that of credits: where they are full, a flow up to it leaves them so.
 	calm    [2]float64
 	backlog [2]float64
 	tanks   [maxTanks]tank // credits first; an endless bucket where the volume has none
@@ -45,6 +44,15 @@ type Fluid struct {
 	whole   bool    // I/O uses up data in whole units
 	limits  *[maxTanks]Limit
 }
+
+// mood says in which of the states a volume is that it hardly ever leaves, and in which one rule does for a step.
+type mood int
+
+const (
+	mixed  mood = iota
+	rested      // nothing waits, and every bucket but that of credits is full: only credits move
+	behind      // there are no credits, something waits, and the other buckets are full: only the backlog moves
+)
 
 // tank is a bucket that is filled and drained steadily.
 type tank struct {
@@ -79,7 +87,7 @@ func NewFluid(v *Volume, t time.Duration) Fluid {
 		f.tanks[i] = tank{max(0, b.levelAt(t)), b.capacity, b.rate, b.kind}
 		f.limits[i] = b.limit
 	}
-	f.rest()
+	f.settle()
 	return f
 }
 
@@ -117,8 +125,7 @@ func (f *Fluid) Backlog() (units.Ops, units.Bytes) {
 // Advance lets a time pass in which the volume is asked for a steady rate of I/O.
 func (f *Fluid) Advance(dt time.Duration, d Demand) Step {
 	demand := [2]float64{operations: float64(d.Operations) * perNanosecond, data: float64(d.Throughput) * perNanosecond}
-	if f.rested && demand[operations] <= f.calm[operations] && demand[data] <= f.calm[data] {
-		// Nearly every step is of this kind.
+	if f.mood == rested && demand[operations] <= f.calm[operations] && demand[data] <= f.calm[data] {
 		c := &f.tanks[credits]
 		if level := c.level + (c.rate-demand[c.kind&1])*float64(dt); level >= 0 {
 			if level > c.capacity { // min would also look for NaN
@@ -128,17 +135,52 @@ func (f *Fluid) Advance(dt time.Duration, d Demand) Step {
 			return Step{Limit: QueueDepth}
 		}
 	}
+	if f.mood == behind && f.catchUp(float64(dt), demand) {
+		return Step{Throttled: dt, Limit: f.limits[credits], Dry: true}
+	}
 	step := f.queue(float64(dt), demand)
-	f.rest()
+	f.settle()
 	return step
 }
 
-// rest looks whether the volume is rested.
-func (f *Fluid) rest() {
-	f.rested = f.backlog == [2]float64{}
+// settle finds the mood.
+func (f *Fluid) settle() {
+	f.mood = mixed
 	for _, t := range f.tanks[credits+1 : f.n] {
-		f.rested = f.rested && t.level == t.capacity
+		if t.level != t.capacity {
+			return
+		}
 	}
+	switch {
+	case f.backlog == [2]float64{}:
+		f.mood = rested
+	case f.tanks[credits].level == 0:
+		f.mood = behind
+	}
+}
+
+// catchUp lets a volume serve what it earns, new I/O first, if it stays behind for the whole time.
+func (f *Fluid) catchUp(length float64, demand [2]float64) bool {
+	c := &f.tanks[credits]
+	scarce, other := c.kind, 1-c.kind
+	spare, waiting := (c.rate-demand[scarce])*length, f.backlog
+	if spare <= 0 {
+		share := c.rate / demand[scarce]
+		if c.rate > f.calm[scarce] || demand[other]*share > f.calm[other] {
+			return false
+		}
+		waiting[scarce] -= spare
+		waiting[other] += demand[other] * (1 - share) * length
+	} else {
+		share := spare / waiting[scarce]
+		if share >= 1-roundingError || c.rate > f.calm[scarce] || demand[other]*length+share*waiting[other] > f.calm[other]*length {
+			return false
+		}
+		waiting[scarce] -= spare
+		waiting[other] *= 1 - share
+	}
+	f.backlog = waiting
+	return true
 }
 
 // queue advances from event to event: a bucket runs empty, or the backlog is gone. Between two events all rates are constant.
