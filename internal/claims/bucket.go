@@ -95,8 +95,3 @@ var (
 		amount: func(x float64) string { return number(units.Bytes(x).MiB()) + " MiB" },
 	}
 )
-
-// share prints an amount as a part of the stock: "41,400 of 5,400,000 (0.767 %)".
-func (b bucket) share(amount float64) string {
-	return b.amount(amount) + " of " + b.amount(b.stock) + " (" + percentage(amount/b.stock) + ")"
-}

@@ -68,11 +68,20 @@ func TestJudge(t *testing.T) {
 		{"longer than the credits", gp2 + "duration: 2700s\nresult: {iops: 3000}", claims.Impossible, "takes 7,290,000 more than the volume earns, but its bucket holds 5,400,000"},
 		{"burst without an end", gp2 + "result: {iops: 3000}", claims.Implies, "3,000 IOPS lasts 2,000 s at most"},
 		{"128 MiB/s spend credits", gp2 + "result: {throughput: 128MiB/s}", claims.Implies, "300 IOPS for ever; 512 IOPS"}, // 128 × 4
+		// st1, 1 TiB: 40 MiB/s for ever, 250 while 1 TiB of credits lasts: 1,048,576 MiB ÷ (250 − 40) = 4,993 s
+		{"st1 bursts", "volume: {type: st1, size: 1TiB}\nresult: {throughput: 250MiB/s}", claims.Implies, "250 MiB/s lasts 4,993 s at most"},
+		{"st1 falls", "volume: {type: st1, size: 1TiB}\nresult: {throughput: 250MiB/s, falls_after: 4993s}", claims.Possible, "1,048,576 MiB ÷ (250 MiB − 40 MiB) = 4,993 s"},
+		{"st1 after a rest", "volume: {type: st1, size: 1TiB}\nbalance: 0%\nrest: 100s\nduration: 100s\nresult: {throughput: 250MiB/s}",
+			claims.Impossible, "takes 21,000 MiB more than the volume earns, but its bucket holds 4,000 MiB"},
+		// each random I/O takes a whole MiB: 100 of 4 KiB are 100 MiB/s
+		{"st1 at random", "volume: {type: st1, size: 1TiB}\nworkload: {rw: randread, block_size: 4KiB}\nresult: {iops: 100}",
+			claims.Implies, "holds 40 MiB/s for ever; 100 MiB/s"},
 		// falls
 		{"gp3 falls", gp3 + "result: {iops: 3000, falls_after: 30m}", claims.Implies, "the burst of an instance ran out"},
 		{"gp3 falls on an instance without burst", gp3 + "instance: m5.4xlarge\nresult: {iops: 3000, falls_after: 30m}", claims.Impossible, "it does not fall"},
 		{"a fall too late", gp2 + "result: {iops: 3000, falls_after: 1h}", claims.Impossible, "Even a full bucket lasts only"},
 		{"a floor too high", gp2 + "result: {iops: 3000, falls_after: 2000s, iops_after: 600}", claims.Impossible, "Without credits the volume gives 300 IOPS, not 600 IOPS"},
+		{"a stated balance", gp2 + "balance: 50%\nresult: {falls_after: 1000s}", claims.Possible, "2,700,000 ÷ (3,000 − 300) = 1,000 s"},
 		{"a full bucket", gp2 + "result: {falls_after: 2000s}", claims.Possible, "= 2,000 s"},
 	}
 	for _, test := range tests {

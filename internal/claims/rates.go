@@ -80,9 +80,10 @@ func (b bucket) judge(held time.Duration) (Verdict, Law, string) {
 			b.amount(need), b.owner, b.amount(b.stock))
 	default:
 		law = Credits
-		v, text = Possible, fmt.Sprintf("%s over %s takes %s of the %s's credits", stated, span(held), b.share(need), b.owner)
+		v, text = Possible, fmt.Sprintf("%s over %s takes %s above what the %s earns, of the %s that its bucket holds", stated, span(held),
+			b.amount(need), b.owner, b.amount(b.stock))
 		if b.assumed {
-			text += ", from a full bucket"
+			text += " when full"
 		}
 	}
 	return v, law, text

@@ -109,6 +109,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	f.Add([]byte("claims: [{name: x, result: {iops: 1e9, p99: <1ns, max: 87600h}, workload: {block_size: 1b, queue_depth: 1}}]"))
+	f.Add([]byte("claims: [{name: x, volume: {type: gp2, size: 100GiB}, balance: 0%, duration: 100s, result: {iops: 309.2}}]"))
 	f.Add([]byte("claims: &a [*a]"))
 	f.Add([]byte("claims:\nclaims:"))
 	f.Fuzz(func(t *testing.T, text []byte) {

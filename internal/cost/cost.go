@@ -59,18 +59,17 @@ func Price(catalog *ebs.Catalog, v ebs.Volume, p ebs.Prices) (Option, bool) {
 // 250 MiB/s; and gp2 made large enough to have 3,000 IOPS without credits. What AWS refuses at that size, or does not
 // sell in the region, is left out.
 func Alternatives(catalog *ebs.Catalog, size units.Bytes, p ebs.Prices) []Option {
-	largeEnough := ebs.Volume{Type: ebs.GP2, Size: size}
-	for catalog.Performance(largeEnough).Bursts() {
-		largeEnough.Size += units.GiB
-	}
 	var options []Option
-	for _, v := range []ebs.Volume{
+	usual := []ebs.Volume{
 		{Type: ebs.GP2, Size: size},
 		{Type: ebs.GP3, Size: size},
 		{Type: ebs.GP3, Size: size, IOPS: 6_000},
 		{Type: ebs.GP3, Size: size, Throughput: 250 * units.MiBPerSecond},
-		largeEnough,
-	} {
+	}
+	if largeEnough, ok := withoutCredits(catalog, size); ok {
+		usual = append(usual, largeEnough)
+	}
+	for _, v := range usual {
 		if catalog.Validate(v) == nil && find(options, catalog.Provisioned(v)) == nil {
 			if o, sold := Price(catalog, v, p); sold {
 				options = append(options, o)
@@ -78,6 +77,17 @@ func Alternatives(catalog *ebs.Catalog, size units.Bytes, p ebs.Prices) []Option
 		}
 	}
 	return options
+}
+
+// withoutCredits is the least gp2 volume, no smaller than size, that holds for ever what a burst gives at that size.
+func withoutCredits(catalog *ebs.Catalog, size units.Bytes) (ebs.Volume, bool) {
+	t, err := catalog.VolumeType(ebs.GP2)
+	if err != nil {
+		return ebs.Volume{}, false
+	}
+	burst := catalog.Performance(ebs.Volume{Type: ebs.GP2, Size: size}).Burst
+	v, _, err := Least(Need{Size: size, IOPS: burst}, t, catalog)
+	return v, err == nil
 }
 
 // ForProfile lists the configurations of a profile's volumes and the alternatives to them, at the size of its first

@@ -2,6 +2,7 @@ package cost_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -140,5 +141,16 @@ func TestSuccessorSaving(t *testing.T) {
 		if math.Abs(float64(got-test.want)) > 1e-6 {
 			t.Errorf("%d GiB: saves %.4f, want %.4f", test.gib, got, test.want)
 		}
+	}
+}
+
+// A catalog in which gp2 never reaches its burst rate for ever has no volume that is large enough for it.
+func TestAlternativesWithoutALargeEnoughVolume(t *testing.T) {
+	catalog, err := ebs.Embedded().Extend(strings.NewReader("source: test\ndate: 2026-11-01\nvolume_types: {gp2: {iops: {max: 2000}}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := cost.Alternatives(catalog, 100*units.GiB, seoul(t)); len(got) != 4 {
+		t.Errorf("%d alternatives, want the 4 of 100 GiB: %v", len(got), rows(got))
 	}
 }
