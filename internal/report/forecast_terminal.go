@@ -90,13 +90,16 @@ func (t *terminal) forecastTable(v forecastView) {
 		tw.AppendRow(table.Row{r.Name, r.Empty, r.Throttled, r.Peak})
 	}
 	const figures = 3 * 15 // columns of the figures
-	configs := []table.ColumnConfig{{Number: 1, WidthMax: t.width - figures, WidthMaxEnforcer: text.WrapSoft}}
+	configs := []table.ColumnConfig{{Number: 1, WidthMax: max(leastName, t.width-figures), WidthMaxEnforcer: text.WrapSoft}}
 	for i := 2; i <= 4; i++ {
 		configs = append(configs, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
 	}
 	tw.SetColumnConfigs(configs)
 	t.write(tw)
 }
+
+// leastName is the width that a configuration has at least.
+const leastName = 14
 
 // flush writes what was gathered.
 func (t *terminal) flush(w io.Writer) error {
