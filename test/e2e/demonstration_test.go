@@ -16,8 +16,9 @@ type document struct {
 		Target   string
 		Compress float64
 	}
-	Phases []phase
-	Checks []struct {
+	Phases   []phase
+	Warnings []struct{ Code, Text string }
+	Checks   []struct {
 		Code, Phase, Volume string
 		Expected, Measured  float64
 		OK                  bool
@@ -183,4 +184,5 @@ func TestDemonstration(t *testing.T) {
 		t.Errorf("images are left: %v", left)
 	}
 	looksRight(t, filepath.Join(runDir, "report.html"))
+	agrees(t, dir, runDir)
 }
