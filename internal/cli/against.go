@@ -23,9 +23,6 @@ func showAgainst(w io.Writer, r report.Report, format string) error {
 		e.SetIndent("", "  ")
 		return e.Encode(againstDocument{Schema: "ebscope.against/v1", Run: r.Document.Run, Rows: rows})
 	}
-	width, colour := terminal(w)
-	if !colour {
-		width = plainWidth
-	}
+	width, colour := canvas(w)
 	return report.Against(w, r, rows, width, colour)
 }

@@ -87,6 +87,9 @@ func runForecast(o forecastOptions, given func(string) bool, stdin io.Reader, st
 	if size, unitGiven, err := units.ParseSize(o.size, units.GiB); err == nil && !unitGiven {
 		fmt.Fprintf(stderr, "ebscope: --size %s has no unit; read as %v\n", o.size, size)
 	}
+	if block, unitGiven, err := units.ParseSize(o.blockSize, 1); err == nil && !unitGiven {
+		fmt.Fprintf(stderr, "ebscope: --block-size %s has no unit; read as %v\n", o.blockSize, block)
+	}
 	if o.demand != "" {
 		return forecastSeries(o, stdin, stdout)
 	}
@@ -132,6 +135,9 @@ func (o forecastOptions) load(q *forecast.Question, block units.Bytes) error {
 	return nil
 }
 
+// mostRepetitions of a pattern are followed within a second or so.
+const mostRepetitions = 1_000_000
+
 // patternHorizon is how many repetitions of a pattern are followed: for a daily one, a week.
 const patternHorizon = 7
 
@@ -152,8 +158,10 @@ func (o forecastOptions) check(given func(string) bool) error {
 		return fmt.Errorf("--gaps goes with --demand")
 	case o.gaps != "error" && o.gaps != "idle":
 		return fmt.Errorf("--gaps %q: use error or idle", o.gaps)
-	case given("horizon") && (o.horizon <= 0 || o.horizon > forecast.Longest):
-		return fmt.Errorf("--horizon %v: use a time above zero and up to ten years", o.horizon)
+	case given("horizon") && (o.horizon < time.Second || o.horizon > forecast.Longest):
+		return fmt.Errorf("--horizon %v: use a second up to ten years", o.horizon)
+	case given("horizon") && o.every > 0 && o.horizon/o.every > mostRepetitions:
+		return fmt.Errorf("--horizon %v has more than %d times --every %v; use a shorter one", o.horizon, mostRepetitions, o.every)
 	case o.warn <= 0 || o.warn > forecast.Longest:
 		return fmt.Errorf("--warn %v: use a time above zero and up to ten years", o.warn)
 	}
@@ -241,10 +249,7 @@ func showForecast(w io.Writer, d forecast.Document, format string) error {
 	case "html":
 		return report.ForecastHTML(w, d, tool())
 	default:
-		width, colour := terminal(w)
-		if !colour {
-			width = plainWidth
-		}
+		width, colour := canvas(w)
 		return report.ForecastTerminal(w, d, width, colour)
 	}
 }

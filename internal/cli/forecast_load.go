@@ -127,10 +127,7 @@ func forecastFleet(o forecastOptions, name string, samples iter.Seq2[forecast.Sa
 	if o.output == "json" {
 		return writeJSON(stdout, d)
 	}
-	width, colour := terminal(stdout)
-	if !colour {
-		width = plainWidth
-	}
+	width, colour := canvas(stdout)
 	return report.FleetTerminal(stdout, d, width, colour)
 }
 

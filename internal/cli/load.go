@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 
 	"ebscope/internal/analyze"
@@ -89,13 +90,22 @@ func show(w io.Writer, r report.Report, format string) error {
 	case "html":
 		return report.HTML(w, r)
 	default:
-		width, colour := terminal(w)
-		if !colour {
-			width = plainWidth
-		}
+		width, colour := canvas(w)
 		return report.Terminal(w, r, width, colour)
 	}
 }
 
 // plainWidth is the width of tables that do not go to a terminal.
 const plainWidth = 80
+
+// canvas returns the columns that a report has, and whether it may use styles and colours.
+func canvas(w io.Writer) (width int, colour bool) {
+	width, ok := terminal(w)
+	if !ok {
+		return plainWidth, false
+	}
+	return width, colours()
+}
+
+// colours says whether the user's terminal understands styles, and the user wants them (https://no-color.org).
+func colours() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }

@@ -44,8 +44,9 @@ func fixture(t testing.TB) report.Report {
 				SecondsToEmpty: 2000, SecondsToRefill: 18000, Configuration: "gp2 100 GiB"},
 		},
 	}}
+	all := figures()
 	for i, spec := range profile.Phases {
-		p := figures[spec.ID()]
+		p := all[spec.ID()]
 		p.Name, p.Volume, p.RW = spec.Name, spec.Volume, string(spec.Pattern)
 		p.BlockSize, p.QueueDepth, p.Jobs = int64(spec.BlockSize), spec.QueueDepth, spec.Jobs
 		p.State = string(result.Done)
@@ -78,47 +79,49 @@ func littlesLaw(p analyze.Phase) analyze.Check {
 		OK: math.Abs(expected/p.Latency.Mean-1) < 0.03}
 }
 
-// figures of each phase, by its ID. Layout runs at 125 MiB/s on gp3 and 128 on gp2 (fio's mean with the bucket's depth).
-var figures = map[string]analyze.Phase{
-	"gp3-layout":        flat(125, 127.3, 1048576, 8.0, 8.1, 8.2, model.VolumeThroughput),
-	"gp2-layout":        flat(128, 130.3, 1048576, 7.8, 7.9, 8.0, model.VolumeThroughput),
-	"gp3-randread-qd32": flat(3000, 3005, 4096, 10.7, 10.8, 10.9, model.VolumeIOPS),
-	"gp2-randread-qd32": {
-		IOPS: analyze.IOPS{Mean: 2298.7, FioMean: 2300.1, Min: 297, Max: 3005}, ThroughputMiBps: 8.98,
-		Latency:   &analyze.Latency{Kind: "lat", Mean: 13.9, P50: num(10.7), P95: num(10.9), P99: num(106.7), Max: 131},
-		Segments:  []analyze.Segment{{FromS: 0.05, ToS: 33.3, IOPSMean: 3001, IOPSMin: 2997, IOPSMax: 3005}, {FromS: 33.35, ToS: 45, IOPSMean: 300, IOPSMin: 297, IOPSMax: 304}},
-		Cliff:     &analyze.Cliff{AtS: 33.315, AtSUncompressed: 1998.9, BeforeIOPS: 3001, AfterIOPS: 300, DropPercent: 90, Cause: analyze.GP2Credits},
-		LimitedBy: []analyze.LimitShare{{Limit: model.VolumeBurstIOPS, Share: 0.74}, {Limit: model.VolumeBaselineIOPS, Share: 0.26}},
-		Verdict:   analyze.BurstThenBaseline, Summary: "Held 3,001 IOPS for 33 min 19 s, then fell to 300 IOPS (−90 %) when its burst credits were spent.",
-		Credits:  &analyze.Credits{Capacity: 90000, Start: num(90000), End: num(0), InferredStart: num(89950)},
-		Expected: &analyze.Expected{IOPSMean: 2298.5, IOPSFioMean: 2299.6, ThroughputMiBps: 8.98, LatencyMeanMS: 13.9, LatencyP50MS: 10.7, LatencyP95MS: 10.7, LatencyP99MS: 106.7, CliffAtS: num(33.315)},
-	},
-	"gp3-randwrite-qd32": flat(3000, 3025, 4096, 10.6, 10.7, 10.9, model.VolumeIOPS),
-	"gp2-randwrite-qd32": {
-		IOPS: analyze.IOPS{Mean: 577, FioMean: 602, Min: 298, Max: 3004}, ThroughputMiBps: 2.35,
-		Latency:   &analyze.Latency{Kind: "lat", Mean: 53.2, P50: num(10.7), P95: num(106.7), P99: num(107.1), Max: 109.6},
-		Segments:  []analyze.Segment{{FromS: 0.05, ToS: 0.22, IOPSMean: 3000, IOPSMin: 2990, IOPSMax: 3004}, {FromS: 0.27, ToS: 2, IOPSMean: 300, IOPSMin: 298, IOPSMax: 302}},
-		Cliff:     &analyze.Cliff{AtS: 0.222, AtSUncompressed: 13.3, BeforeIOPS: 3000, AfterIOPS: 300, DropPercent: 90, Cause: analyze.GP2Credits},
-		LimitedBy: []analyze.LimitShare{{Limit: model.VolumeBurstIOPS, Share: 0.11}, {Limit: model.VolumeBaselineIOPS, Share: 0.89}},
-		Verdict:   analyze.BurstThenBaseline, Summary: "Spent what it had earned while it rested, then fell to 300 IOPS.",
-		Credits:  &analyze.Credits{Capacity: 90000, Start: num(602), End: num(0), InferredStart: num(598)},
-		Expected: &analyze.Expected{IOPSMean: 577, IOPSFioMean: 602, ThroughputMiBps: 2.35, LatencyMeanMS: 53.2, LatencyP50MS: 10.7, LatencyP95MS: 106.7, LatencyP99MS: 106.7, CliffAtS: num(0.222)},
-	},
-	"gp3-randread-qd1": flat(1770, 1773, 4096, 0.564, 0.569, 0.872, model.QueueDepth),
-	"gp2-randread-qd1": {
-		IOPS: analyze.IOPS{Mean: 584, FioMean: 604, Min: 298, Max: 1775}, ThroughputMiBps: 2.36,
-		Latency:   &analyze.Latency{Kind: "lat", Mean: 1.656, P50: num(0.602), P95: num(3.33), P99: num(3.34), Max: 3.6},
-		Segments:  []analyze.Segment{{FromS: 0.05, ToS: 0.2, IOPSMean: 1770, IOPSMin: 1760, IOPSMax: 1775}, {FromS: 0.25, ToS: 1, IOPSMean: 300, IOPSMin: 298, IOPSMax: 302}},
-		Cliff:     &analyze.Cliff{AtS: 0.207, AtSUncompressed: 12.4, BeforeIOPS: 1770, AfterIOPS: 300, DropPercent: 83, Cause: analyze.GP2Credits},
-		LimitedBy: []analyze.LimitShare{{Limit: model.QueueDepth, Share: 0.21}, {Limit: model.VolumeBaselineIOPS, Share: 0.79}},
-		Verdict:   analyze.BurstThenBaseline, Summary: "Ran at the latency of the device until its credits were spent, then at 300 IOPS.",
-		Credits:  &analyze.Credits{Capacity: 90000, Start: num(302), End: num(0), InferredStart: num(304)},
-		Expected: &analyze.Expected{IOPSMean: 584, IOPSFioMean: 604, ThroughputMiBps: 2.36, LatencyMeanMS: 1.656, LatencyP50MS: 0.569, LatencyP95MS: 3.33, LatencyP99MS: 3.33, CliffAtS: num(0.207)},
-	},
-	"gp3-seqread-qd8":  flat(125, 127.1, 1048576, 62.9, 63.9, 64.1, model.VolumeThroughput),
-	"gp3-seqwrite-qd8": flat(125, 125.8, 1048576, 63.6, 63.9, 64.1, model.VolumeThroughput),
-	"gp2-seqread-qd8":  flat(128, 130.1, 1048576, 61.5, 62.4, 62.6, model.VolumeThroughput),
-	"gp2-seqwrite-qd8": flat(128, 128.8, 1048576, 62.1, 62.4, 62.6, model.VolumeThroughput),
+// figures returns those of each phase, by its ID. Layout runs at 125 MiB/s on gp3 and 128 on gp2 (fio's mean with the bucket's depth).
+func figures() map[string]analyze.Phase {
+	return map[string]analyze.Phase{
+		"gp3-layout":        flat(125, 127.3, 1048576, 8.0, 8.1, 8.2, model.VolumeThroughput),
+		"gp2-layout":        flat(128, 130.3, 1048576, 7.8, 7.9, 8.0, model.VolumeThroughput),
+		"gp3-randread-qd32": flat(3000, 3005, 4096, 10.7, 10.8, 10.9, model.VolumeIOPS),
+		"gp2-randread-qd32": {
+			IOPS: analyze.IOPS{Mean: 2298.7, FioMean: 2300.1, Min: 297, Max: 3005}, ThroughputMiBps: 8.98,
+			Latency:   &analyze.Latency{Kind: "lat", Mean: 13.9, P50: num(10.7), P95: num(10.9), P99: num(106.7), Max: 131},
+			Segments:  []analyze.Segment{{FromS: 0.05, ToS: 33.3, IOPSMean: 3001, IOPSMin: 2997, IOPSMax: 3005}, {FromS: 33.35, ToS: 45, IOPSMean: 300, IOPSMin: 297, IOPSMax: 304}},
+			Cliff:     &analyze.Cliff{AtS: 33.315, AtSUncompressed: 1998.9, BeforeIOPS: 3001, AfterIOPS: 300, DropPercent: 90, Cause: analyze.GP2Credits},
+			LimitedBy: []analyze.LimitShare{{Limit: model.VolumeBurstIOPS, Share: 0.74}, {Limit: model.VolumeBaselineIOPS, Share: 0.26}},
+			Verdict:   analyze.BurstThenBaseline, Summary: "Held 3,001 IOPS for 33 min 19 s, then fell to 300 IOPS (−90 %) when its burst credits were spent.",
+			Credits:  &analyze.Credits{Capacity: 90000, Start: num(90000), End: num(0), InferredStart: num(89950)},
+			Expected: &analyze.Expected{IOPSMean: 2298.5, IOPSFioMean: 2299.6, ThroughputMiBps: 8.98, LatencyMeanMS: 13.9, LatencyP50MS: 10.7, LatencyP95MS: 10.7, LatencyP99MS: 106.7, CliffAtS: num(33.315)},
+		},
+		"gp3-randwrite-qd32": flat(3000, 3025, 4096, 10.6, 10.7, 10.9, model.VolumeIOPS),
+		"gp2-randwrite-qd32": {
+			IOPS: analyze.IOPS{Mean: 577, FioMean: 602, Min: 298, Max: 3004}, ThroughputMiBps: 2.35,
+			Latency:   &analyze.Latency{Kind: "lat", Mean: 53.2, P50: num(10.7), P95: num(106.7), P99: num(107.1), Max: 109.6},
+			Segments:  []analyze.Segment{{FromS: 0.05, ToS: 0.22, IOPSMean: 3000, IOPSMin: 2990, IOPSMax: 3004}, {FromS: 0.27, ToS: 2, IOPSMean: 300, IOPSMin: 298, IOPSMax: 302}},
+			Cliff:     &analyze.Cliff{AtS: 0.222, AtSUncompressed: 13.3, BeforeIOPS: 3000, AfterIOPS: 300, DropPercent: 90, Cause: analyze.GP2Credits},
+			LimitedBy: []analyze.LimitShare{{Limit: model.VolumeBurstIOPS, Share: 0.11}, {Limit: model.VolumeBaselineIOPS, Share: 0.89}},
+			Verdict:   analyze.BurstThenBaseline, Summary: "Spent what it had earned while it rested, then fell to 300 IOPS.",
+			Credits:  &analyze.Credits{Capacity: 90000, Start: num(602), End: num(0), InferredStart: num(598)},
+			Expected: &analyze.Expected{IOPSMean: 577, IOPSFioMean: 602, ThroughputMiBps: 2.35, LatencyMeanMS: 53.2, LatencyP50MS: 10.7, LatencyP95MS: 106.7, LatencyP99MS: 106.7, CliffAtS: num(0.222)},
+		},
+		"gp3-randread-qd1": flat(1770, 1773, 4096, 0.564, 0.569, 0.872, model.QueueDepth),
+		"gp2-randread-qd1": {
+			IOPS: analyze.IOPS{Mean: 584, FioMean: 604, Min: 298, Max: 1775}, ThroughputMiBps: 2.36,
+			Latency:   &analyze.Latency{Kind: "lat", Mean: 1.656, P50: num(0.602), P95: num(3.33), P99: num(3.34), Max: 3.6},
+			Segments:  []analyze.Segment{{FromS: 0.05, ToS: 0.2, IOPSMean: 1770, IOPSMin: 1760, IOPSMax: 1775}, {FromS: 0.25, ToS: 1, IOPSMean: 300, IOPSMin: 298, IOPSMax: 302}},
+			Cliff:     &analyze.Cliff{AtS: 0.207, AtSUncompressed: 12.4, BeforeIOPS: 1770, AfterIOPS: 300, DropPercent: 83, Cause: analyze.GP2Credits},
+			LimitedBy: []analyze.LimitShare{{Limit: model.QueueDepth, Share: 0.21}, {Limit: model.VolumeBaselineIOPS, Share: 0.79}},
+			Verdict:   analyze.BurstThenBaseline, Summary: "Ran at the latency of the device until its credits were spent, then at 300 IOPS.",
+			Credits:  &analyze.Credits{Capacity: 90000, Start: num(302), End: num(0), InferredStart: num(304)},
+			Expected: &analyze.Expected{IOPSMean: 584, IOPSFioMean: 604, ThroughputMiBps: 2.36, LatencyMeanMS: 1.656, LatencyP50MS: 0.569, LatencyP95MS: 3.33, LatencyP99MS: 3.33, CliffAtS: num(0.207)},
+		},
+		"gp3-seqread-qd8":  flat(125, 127.1, 1048576, 62.9, 63.9, 64.1, model.VolumeThroughput),
+		"gp3-seqwrite-qd8": flat(125, 125.8, 1048576, 63.6, 63.9, 64.1, model.VolumeThroughput),
+		"gp2-seqread-qd8":  flat(128, 130.1, 1048576, 61.5, 62.4, 62.6, model.VolumeThroughput),
+		"gp2-seqwrite-qd8": flat(128, 128.8, 1048576, 62.1, 62.4, 62.6, model.VolumeThroughput),
+	}
 }
 
 // flat is a phase that holds one level.

@@ -84,9 +84,10 @@ func (r Report) phaseNames() []string {
 // else the first with figures that is not just preparation.
 func (r Report) leadName() string {
 	name, latest := "", -1.0
-	for _, p := range r.Document.Phases {
-		if p.Cliff != nil && p.Cliff.AtS > latest {
-			name, latest = p.Name, p.Cliff.AtS
+	phases, _ := r.told()
+	for _, m := range phases {
+		if m.Cliff != nil && m.Cliff.AtS > latest {
+			name, latest = m.Name, m.Cliff.AtS
 		}
 	}
 	if name != "" {
@@ -174,6 +175,12 @@ type warningCase struct {
 	Where []string
 }
 
+// generic says for every phase at once what differs between them only in a figure that hardly matters. The analysis has
+// them all.
+var generic = map[string]string{
+	"first-sample-excluded": "The first sample is left out of mean, minimum and maximum: it holds the one-off burst of a full rate bucket.",
+}
+
 // remarks are warnings about how the run was made. The labels of a report say that too, so they need no alarm.
 var remarks = map[string]bool{"emulated": true, "simulated": true, "compressed": true, "incomplete": true, "first-sample-excluded": true}
 
@@ -181,6 +188,9 @@ var remarks = map[string]bool{"emulated": true, "simulated": true, "compressed":
 func (r Report) warnings() []warning {
 	var all []warning
 	add := func(w result.Warning, where ...string) {
+		if text, ok := generic[w.Code]; ok {
+			w.Text = text
+		}
 		kind := slices.IndexFunc(all, func(k warning) bool { return k.Code == w.Code })
 		if kind < 0 {
 			kind = len(all)

@@ -79,7 +79,12 @@ func (r Report) rows(g group) []row {
 		return c
 	})
 	say("Limited by", func(m member) cell { return cell{Text: m.limits()} })
-	say("Verdict", func(m member) cell { return cell{Text: word(verdictWords, m.Verdict)} })
+	say("Verdict", func(m member) cell {
+		if m.Verdict == "" {
+			return cell{Text: none}
+		}
+		return cell{Text: word(verdictWords, m.Verdict)}
+	})
 	say("Credits, start → end", func(m member) cell {
 		if m.Credits == nil || m.Credits.Start == nil && m.Credits.End == nil {
 			return cell{Text: none}

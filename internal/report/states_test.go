@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -40,7 +41,7 @@ func without(r *report.Report, i int, state result.State, err string) {
 }
 
 func TestHeadline(t *testing.T) {
-	const gp3Read, gp2Read, gp2Write, gp2Latency = 2, 3, 5, 7 // places in the profile
+	const gp3Layout, gp2Layout, gp3Read, gp2Read, gp2Write, gp2Latency = 0, 1, 2, 3, 5, 7 // places in the profile
 	calm := func(r *report.Report) {
 		for _, i := range []int{gp2Read, gp2Write, gp2Latency} {
 			p := &r.Document.Phases[i]
@@ -71,6 +72,28 @@ func TestHeadline(t *testing.T) {
 			calm(r)
 			r.Document.Phases[gp2Write].Verdict = analyze.Unstable
 		}, "No lasting fall, but randwrite-qd32 is unstable on gp2"},
+		{"a layout is never the result", func(r *report.Report) {
+			calm(r)
+			r.Document.Phases[gp3Layout].Verdict, r.Document.Phases[gp2Layout].Verdict = analyze.Unstable, analyze.BurstOnly
+		}, "No fall: every volume holds its level to the end"},
+		{"nor does its fall come before that of another phase", func(r *report.Report) {
+			late := *r.Document.Phases[gp2Read].Cliff
+			late.AtS *= 2
+			r.Document.Phases[gp2Layout].Cliff = &late
+		}, "gp2 runs level with gp3 for 33 min 19 s, then falls to a tenth within 3 s"},
+		{"only layouts are done", func(r *report.Report) {
+			for i := gp2Layout + 1; i < len(r.Document.Phases); i++ {
+				without(r, i, result.Pending, "")
+			}
+		}, "No result: of 12 phases, only those that lay out the test files have finished"},
+		{"credits spent at once", func(r *report.Report) {
+			calm(r)
+			r.Document.Phases[gp2Write].Verdict = analyze.BurstThenBaseline
+		}, "gp2 spends its burst credits at the very start of randwrite-qd32, then holds its baseline"},
+		{"too short", func(r *report.Report) {
+			calm(r)
+			r.Document.Phases[gp2Write].Verdict = ""
+		}, "No fall was seen, but randwrite-qd32 on gp2 has too few samples to show one"},
 		{"all calm", calm, "No fall: every volume holds its level to the end"},
 		{"nothing done", func(r *report.Report) {
 			for i := range r.Document.Phases {
@@ -113,6 +136,28 @@ func TestUnfinishedPhases(t *testing.T) {
 	for line := range strings.SplitSeq(terminal.String(), "\n") {
 		if strings.HasPrefix(line, "randwrite-qd32") && (!strings.Contains(line, "failed") || strings.Contains(line, "0")) {
 			t.Errorf("the failed phase reads %q", line)
+		}
+	}
+}
+
+// What differs only in a figure that hardly matters is said once, for all phases.
+func TestGenericWarning(t *testing.T) {
+	r := fixture(t)
+	for i := range r.Document.Phases {
+		r.Document.Phases[i].Warnings = []result.Warning{{Code: "first-sample-excluded", Text: fmt.Sprintf("The first sample, %d IOPS over 1 s, is left out.", i)}}
+	}
+	for format, text := range renderings(t, r) {
+		text = plainly(text)
+		const want = "The first sample is left out of mean, minimum and maximum: it holds the one-off burst of a full rate bucket."
+		if strings.Count(text, want) != 1 || strings.Contains(text, "IOPS over 1 s") {
+			t.Errorf("%s does not say once: %s", format, want)
+		}
+		all := "gp3 layout, gp2 layout, gp3 randread-qd32, gp2 randread-qd32"
+		if format == "terminal" {
+			all = "on gp3 layout and 11 others"
+		}
+		if !strings.Contains(text, all) {
+			t.Errorf("%s does not list the phases: %s", format, all)
 		}
 	}
 }

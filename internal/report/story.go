@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"ebscope/internal/analyze"
@@ -36,25 +37,46 @@ func (r Report) headline() string {
 	if shown != nil {
 		return r.fall(*shown, rival)
 	}
-	done := 0
+	phases, done := r.told()
+	first := func(v analyze.Verdict) *member {
+		if i := slices.IndexFunc(phases, func(m member) bool { return m.Verdict == v }); i >= 0 {
+			return &phases[i]
+		}
+		return nil
+	}
+	switch {
+	case done == 0:
+		return fmt.Sprintf("No result: none of the %d phases has finished", len(r.Document.Phases))
+	case len(phases) == 0:
+		return fmt.Sprintf("No result: of %d phases, only those that lay out the test files have finished", len(r.Document.Phases))
+	}
+	if m := first(analyze.BurstThenBaseline); m != nil {
+		return fmt.Sprintf("%s spends its burst credits at the very start of %s, then holds its baseline", m.Volume, m.Name)
+	}
+	if m := first(analyze.BurstOnly); m != nil {
+		return fmt.Sprintf("%s ran on burst credits to the end: this run is too short to see it fall", m.Volume)
+	}
+	if m := first(analyze.Unstable); m != nil {
+		return fmt.Sprintf("No lasting fall, but %s is unstable on %s", m.Name, m.Volume)
+	}
+	if m := first(""); m != nil {
+		return fmt.Sprintf("No fall was seen, but %s on %s has too few samples to show one", m.Name, m.Volume)
+	}
+	return "No fall: every volume holds its level to the end"
+}
+
+// told returns the finished phases that the headline may speak of, all but layouts, and how many have finished.
+func (r Report) told() (phases []member, done int) {
 	for _, p := range r.Document.Phases {
 		if p.State != string(result.Done) {
 			continue
 		}
 		done++
-		if p.Verdict == analyze.BurstOnly {
-			return fmt.Sprintf("%s ran on burst credits to the end: this run is too short to see it fall", p.Volume)
+		if m := r.member(p, 0); !m.spec.Layout() {
+			phases = append(phases, m)
 		}
 	}
-	if done == 0 {
-		return fmt.Sprintf("No result: none of the %d phases has finished", len(r.Document.Phases))
-	}
-	for _, p := range r.Document.Phases {
-		if p.Verdict == analyze.Unstable {
-			return fmt.Sprintf("No lasting fall, but %s is unstable on %s", p.Name, p.Volume)
-		}
-	}
-	return "No fall: every volume holds its level to the end"
+	return phases, done
 }
 
 func (r Report) fall(shown member, rival *member) string {

@@ -9,9 +9,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// Widths of the terminal report. Narrower than the least, a table would lose its shape.
+// Widths of the terminal report. Narrower than the least, no table fits.
 const (
-	leastWidth     = 60
+	leastWidth     = 40
 	widestSentence = 100
 )
 
@@ -46,7 +46,7 @@ const (
 )
 
 func (t *terminal) paint(style, s string) string {
-	if !t.colour {
+	if !t.colour || style == "" {
 		return s
 	}
 	return style + s + plain
@@ -68,7 +68,7 @@ func (t *terminal) sentence(indent int, style, s string) {
 
 func (t *terminal) head() {
 	run := t.Document.Run
-	t.line(fmt.Sprintf("ebscope %s · %s · %s", clean(run.Profile), strings.Join(t.labels(), " · "), run.Started.UTC().Format("2006-01-02 15:04 UTC")))
+	t.sentence(2, "", fmt.Sprintf("ebscope %s · %s · %s", run.Profile, strings.Join(t.labels(), " · "), run.Started.UTC().Format("2006-01-02 15:04 UTC")))
 	t.line("")
 	t.sentence(0, bold, t.headline()+".")
 	for _, advice := range t.advice() {
@@ -77,45 +77,67 @@ func (t *terminal) head() {
 	t.line("")
 }
 
+// grid is a table, and the numbers of the columns that it can do without, the least needed first.
+type grid struct {
+	table.Writer
+	columns     []table.ColumnConfig
+	dispensable []int
+}
+
 // table starts a table whose columns from the given one on hold numbers.
-func (t *terminal) table(header table.Row, numbersFrom int) table.Writer {
-	tw := table.NewWriter()
+func (t *terminal) table(header table.Row, numbersFrom int, dispensable ...int) *grid {
+	g := &grid{table.NewWriter(), make([]table.ColumnConfig, len(header)), dispensable}
 	style := table.StyleLight
 	style.Options = table.Options{SeparateHeader: true}
 	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
 	style.Format.Header = text.FormatDefault
-	tw.SetStyle(style)
-	tw.AppendHeader(header)
-	configs := make([]table.ColumnConfig, len(header))
+	g.SetStyle(style)
+	g.AppendHeader(header)
 	for i := range header {
-		configs[i] = table.ColumnConfig{Number: i + 1}
+		g.columns[i] = table.ColumnConfig{Number: i + 1}
 		if i >= numbersFrom {
-			configs[i].Align, configs[i].AlignHeader = text.AlignRight, text.AlignRight
+			g.columns[i].Align, g.columns[i].AlignHeader = text.AlignRight, text.AlignRight
 		} else {
-			configs[i].WidthMax = max(10, t.width/4)
+			g.columns[i].WidthMax = max(narrowestName, t.width/4)
 		}
 	}
-	tw.SetColumnConfigs(configs)
-	return tw
+	g.SetColumnConfigs(g.columns)
+	return g
 }
 
-func (t *terminal) write(tw table.Writer) {
-	for l := range strings.SplitSeq(tw.Render(), "\n") {
+// narrowestName is the width to which names are cut at most.
+const narrowestName = 14
+
+// write adds the table to the report, without the columns for which there is no room.
+func (t *terminal) write(g *grid) {
+	lines := strings.Split(g.Render(), "\n")
+	for _, number := range g.dispensable {
+		if text.LongestLineLen(strings.TrimRight(lines[0], " ")) <= t.width {
+			break
+		}
+		g.columns[number-1].Hidden = true
+		g.SetColumnConfigs(g.columns)
+		lines = strings.Split(g.Render(), "\n")
+	}
+	for i, l := range lines {
+		if i == 1 {
+			l = text.Trim(l, t.width) // the rule below the header goes on below the last column's padding
+		}
 		t.line(l)
 	}
 	t.line("")
 }
 
 func (t *terminal) phases() {
-	tw := t.table(table.Row{"Phase", "Volume", "IOPS", "expected", "MiB/s", "mean ms", "p50 ms", "p99 ms"}, 2)
-	for _, g := range t.groups() {
-		name := g.Name
-		for _, m := range g.Members {
-			tw.AppendRow(append(table.Row{clean(name), clean(m.Volume)}, t.figures(m)...))
+	g := t.table(table.Row{"Phase", "Volume", "IOPS", "expected", "MiB/s", "mean ms", "p50 ms", "p99 ms"}, 2, 7, 4, 5, 8, 6)
+	for _, group := range t.groups() {
+		name := group.Name
+		for _, m := range group.Members {
+			g.AppendRow(append(table.Row{clean(name), clean(m.Volume)}, t.figures(m)...))
 			name = ""
 		}
 	}
-	t.write(tw)
+	t.write(g)
 }
 
 // figures are the columns of numbers of a phase; where it is not done, its state stands in the first.
@@ -141,12 +163,16 @@ func (t *terminal) spark() {
 		for _, m := range g.Members {
 			names = max(names, text.StringWidth(m.Volume))
 		}
+		const least = 10 // in less, a fall looks like noise
 		room := min(t.width, widestSentence) - names - figures - 2
+		if room < least {
+			return
+		}
 		drawn, over := t.sparks(g, room)
 		if len(drawn) == 0 {
 			return
 		}
-		t.line("IOPS of " + clean(g.Name) + ", over " + over)
+		t.sentence(0, "", "IOPS of "+g.Name+", over "+over)
 		for _, d := range drawn {
 			t.line(text.Pad(clean(d.Volume), names, ' ') + "  " + text.Pad(d.Line, room, ' ') + "  " + d.Text)
 		}
@@ -179,20 +205,17 @@ func (t *terminal) cost() {
 	if len(options) == 0 {
 		return
 	}
-	tw := t.table(table.Row{"Configuration", "sustained IOPS", "MiB/s", "USD a month"}, 1)
+	g := t.table(table.Row{"Configuration", "sustained IOPS", "MiB/s", "USD a month"}, 1, 3, 2)
 	for _, p := range prices(options) {
 		name := p.Configuration
 		if p.Used != "" {
 			name += " *"
 		}
-		tw.AppendRow(table.Row{name, p.Sustained, p.MiBps, p.Monthly})
+		g.AppendRow(table.Row{name, p.Sustained, p.MiBps, p.Monthly})
 	}
-	tw.SetColumnConfigs([]table.ColumnConfig{
-		{Number: 2, Align: text.AlignRight, AlignHeader: text.AlignRight},
-		{Number: 3, Align: text.AlignRight, AlignHeader: text.AlignRight},
-		{Number: 4, Align: text.AlignRight, AlignHeader: text.AlignRight},
-	})
-	t.write(tw)
+	g.columns[0].WidthMax, g.columns[0].WidthMaxEnforcer = t.width/2, text.WrapSoft
+	g.SetColumnConfigs(g.columns)
+	t.write(g)
 	from, _ := t.prices()
 	t.sentence(0, faint, fmt.Sprintf("* in this run. Prices of %s, as of %s.", from.Location, from.Date()))
 	t.line("")
