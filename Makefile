@@ -27,11 +27,13 @@ bin/golangci-lint-$(GOLANGCI_LINT_VERSION):
 	GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
 	mv bin/golangci-lint $@
 
-# Rates and speeds beside a peer, QEMU's throttle driver, in one run; loads followed in fluid form beside I/O by I/O.
+# Rates and speeds beside a peer, QEMU's throttle driver, in one run; loads followed in fluid form beside I/O by I/O;
+# the time from start to answer of what is only computed.
 perf:
 	@scripts/install.sh fio qemu-storage-daemon
 	go run ./perf
 	go run ./perf/forecast
+	go run ./perf/start
 
 clean:
 	rm -rf bin

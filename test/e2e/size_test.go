@@ -3,6 +3,8 @@ package e2e
 import (
 	"encoding/json"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -114,6 +116,19 @@ func TestSizeLike(t *testing.T) {
 	}
 	if len(got.More) != 1 || got.More[0].From != 171 || got.More[0].To != 249 {
 		t.Errorf("parity costs more at %+v, want 171 to 249 GiB", got.More)
+	}
+}
+
+// A negotiated price counts: 100 × 0.05.
+func TestSizeWithACatalogOfOnesOwn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "catalog.yaml")
+	text := "source: our contract\ndate: 2026-11-01\nregions: {eu-west-1: {prices: {gp3: {gib_month: 0.05, iops_month: 0.005, mibps_month: 0.04}}}}\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, _ := sizeAnswer(t, "--region", "eu-west-1", "--catalog", path)
+	if best := got.Options[0]; best.Type != "gp3" || best.USD != 5 {
+		t.Errorf("the cheapest is %+v, want gp3 for 5 USD", best)
 	}
 }
 
