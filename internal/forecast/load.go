@@ -21,8 +21,8 @@ type Pattern struct {
 
 // Validate names what is wrong with the times of a pattern.
 func (p Pattern) Validate() error {
-	if p.Every <= 0 || p.Every > Longest {
-		return fmt.Errorf("a pattern comes again every %v: use a time above zero and up to ten years", p.Every)
+	if p.Every < time.Second || p.Every > Longest {
+		return fmt.Errorf("a pattern comes again every %v: use a second up to ten years", p.Every)
 	}
 	if p.For <= 0 || p.For > p.Every {
 		return fmt.Errorf("a peak of %v every %v: it must be longer than zero and no longer than the time from one to the next", p.For, p.Every)

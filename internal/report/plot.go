@@ -35,7 +35,7 @@ func plot(values []float64, top float64) []string {
 // columns cuts a course into columns of equal time and returns the mean of a value in each.
 func columns(points []forecast.CoursePoint, width int, of func(forecast.CoursePoint) float64) []float64 {
 	sums, weights := make([]float64, width), make([]float64, width)
-	if len(points) == 0 {
+	if len(points) == 0 || points[len(points)-1].EndS <= 0 {
 		return sums
 	}
 	column := points[len(points)-1].EndS / float64(width)
