@@ -1,11 +1,10 @@
 // Forecast measures how fast loads are followed: steps of single volumes in fluid form, beside the same hours I/O by I/O, and a
-// fleet that streams through; and how long ebscope takes to answer.
+// fleet that streams through.
 //
 //	go run ./perf/forecast
 package main
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -53,8 +52,7 @@ func run() error {
 	fmt.Fprintf(w, "fleet of %d volumes × %d points\t%.1f s\t%.0f million points a second\t\n", fleet, points, took, fleet*points/took/1e6)
 	fmt.Fprintf(w, "… volumes that run dry\t%d\t\n", dry)
 	fmt.Fprintf(w, "… peak memory\t%d MiB\tat most %d\t\n", memory>>20, memoryLimit>>20)
-	slow := answers(w)
-	if err := errors.Join(w.Flush(), slow); err != nil {
+	if err := w.Flush(); err != nil {
 		return err
 	}
 	if fluid < stepsWanted || memory > memoryLimit {
