@@ -28,11 +28,12 @@ bin/golangci-lint-$(GOLANGCI_LINT_VERSION):
 	mv bin/golangci-lint $@
 
 # Rates and speeds beside a peer, QEMU's throttle driver, in one run; loads followed in fluid form beside I/O by I/O;
-# the time from start to answer of what is only computed.
+# simulation beside a heap of events in Go and in Python; the time from start to answer of what is only computed.
 perf:
 	@scripts/install.sh fio qemu-storage-daemon
 	go run ./perf
 	go run ./perf/forecast
+	go run ./perf/simulate
 	go run ./perf/start
 
 clean:

@@ -1,6 +1,7 @@
 package workload_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -169,5 +170,16 @@ func TestValidateRefusesRecords(t *testing.T) {
 		if err := p.Validate(ebs.Embedded()); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
+	}
+}
+
+func TestExampleProfile(t *testing.T) {
+	text, err := os.ReadFile("../../docs/examples/profile.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := workload.Parse(ebs.Embedded(), text)
+	if err != nil || len(p.Volumes) != 4 || len(p.Stripes) != 1 || len(p.Phases) != 7 {
+		t.Errorf("%d volumes, %d stripes, %d phases, %v", len(p.Volumes), len(p.Stripes), len(p.Phases), err)
 	}
 }
