@@ -85,21 +85,14 @@ func markAxis(axis string, width int, share float64, mark string) string {
 }
 
 func (t *terminal) forecastTable(v forecastView) {
-	tw := t.table(table.Row{"Configuration", "empty after", "throttled", "most waiting"}, 1)
+	g := t.table(table.Row{"Configuration", "empty after", "throttled", "most waiting"}, 1, 4, 2)
 	for _, r := range v.rows() {
-		tw.AppendRow(table.Row{r.Name, r.Empty, r.Throttled, r.Peak})
+		g.AppendRow(table.Row{r.Name, r.Empty, r.Throttled, r.Peak})
 	}
 	const figures = 3 * 15 // columns of the figures
-	configs := []table.ColumnConfig{{Number: 1, WidthMax: max(leastName, t.width-figures), WidthMaxEnforcer: text.WrapSoft}}
-	for i := 2; i <= 4; i++ {
-		configs = append(configs, table.ColumnConfig{Number: i, Align: text.AlignRight, AlignHeader: text.AlignRight})
-	}
-	tw.SetColumnConfigs(configs)
-	t.write(tw)
+	g.columns[0].WidthMax, g.columns[0].WidthMaxEnforcer = max(narrowestName, t.width-figures), text.WrapSoft
+	t.write(g)
 }
-
-// leastName is the width that a configuration has at least.
-const leastName = 14
 
 // flush writes what was gathered.
 func (t *terminal) flush(w io.Writer) error {
@@ -108,6 +101,9 @@ func (t *terminal) flush(w io.Writer) error {
 	}
 	return nil
 }
+
+// volumeID is the length of an EBS volume's ID, vol- and 17 digits.
+const volumeID = 21
 
 // fleetRows is how many volumes of a fleet are listed.
 const fleetRows = 20
@@ -126,12 +122,13 @@ func FleetTerminal(w io.Writer, d forecast.FleetDocument, width int, colour bool
 		amount(float64(len(worst))), amount(float64(len(d.Volumes))), amount(float64(empty))))
 	t.line("")
 	if len(worst) > 0 {
-		tw := t.table(table.Row{"Volume", "Configuration", "empty after", "throttled", "most waiting"}, 2)
+		g := t.table(table.Row{"Volume", "Configuration", "empty after", "throttled", "most waiting"}, 2, 5, 2, 3)
 		for _, v := range worst[:min(fleetRows, len(worst))] {
 			r := forecastRowOf("", v.Course)
-			tw.AppendRow(table.Row{clean(v.ID), v.Volume.Text, r.Empty, r.Throttled, r.Peak})
+			g.AppendRow(table.Row{clean(v.ID), v.Volume.Text, r.Empty, r.Throttled, r.Peak})
 		}
-		t.write(tw)
+		g.columns[0].WidthMax = volumeID
+		t.write(g)
 	}
 	if more := len(worst) - fleetRows; more > 0 {
 		t.sentence(0, faint, fmt.Sprintf("And %s more; -o json has them all.", amount(float64(more))))

@@ -45,19 +45,23 @@ func weekForecast() forecast.Document {
 }
 
 func TestForecastTerminal(t *testing.T) {
-	var out bytes.Buffer
-	for _, d := range []forecast.Document{cliffForecast(), weekForecast()} {
-		if err := report.ForecastTerminal(&out, d, 80, false); err != nil {
-			t.Fatal(err)
+	for _, width := range []int{80, 40} {
+		var out bytes.Buffer
+		for _, d := range []forecast.Document{cliffForecast(), weekForecast()} {
+			if err := report.ForecastTerminal(&out, d, width, false); err != nil {
+				t.Fatal(err)
+			}
+			out.WriteString("\n")
 		}
-		out.WriteString("\n")
-	}
-	for i, line := range strings.Split(out.String(), "\n") {
-		if n := utf8.RuneCountInString(line); n > 80 {
-			t.Errorf("line %d has %d columns: %s", i+1, n, line)
+		for i, line := range strings.Split(out.String(), "\n") {
+			if n := utf8.RuneCountInString(line); n > width {
+				t.Errorf("line %d has %d columns of %d: %s", i+1, n, width, line)
+			}
+		}
+		if width == 80 {
+			golden(t, "forecast.txt", out.Bytes())
 		}
 	}
-	golden(t, "forecast.txt", out.Bytes())
 }
 
 // What the headline and the sentences say in each case.
