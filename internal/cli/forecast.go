@@ -165,12 +165,15 @@ func (o forecastOptions) check(given func(string) bool) error {
 	case o.warn <= 0 || o.warn > forecast.Longest:
 		return fmt.Errorf("--warn %v: use a time above zero and up to ten years", o.warn)
 	}
-	for name, rate := range map[string]float64{"iops": o.iops, "peak": o.peak, "then": o.then} {
-		if name != "then" && given(name) && rate == 0 {
-			return fmt.Errorf("--%s 0: a load has more than no I/O", name)
+	for _, f := range []struct {
+		name string
+		rate float64
+	}{{"iops", o.iops}, {"peak", o.peak}, {"then", o.then}} {
+		if f.name != "then" && given(f.name) && f.rate == 0 {
+			return fmt.Errorf("--%s 0: a load has more than no I/O", f.name)
 		}
-		if err := checkRate(rate); err != nil {
-			return fmt.Errorf("--%s: %w", name, err)
+		if err := checkRate(f.rate); err != nil {
+			return fmt.Errorf("--%s: %w", f.name, err)
 		}
 	}
 	return nil

@@ -127,7 +127,7 @@ func (f *Fluid) Advance(dt time.Duration, d Demand) Step {
 	demand := [2]float64{operations: float64(d.Operations) * perNanosecond, data: float64(d.Throughput) * perNanosecond}
 	if f.mood == rested && demand[operations] <= f.calm[operations] && demand[data] <= f.calm[data] {
 		c := &f.tanks[credits]
-		if level := c.level + (c.rate-demand[c.kind&1])*float64(dt); level >= 0 {
+		if level := c.level + (c.rate-demand[c.kind])*float64(dt); level >= 0 {
 			if level > c.capacity { // min would also look for NaN
 				level = c.capacity
 			}
