@@ -22,6 +22,7 @@ import (
 type simulateOptions struct {
 	profile  string
 	instance string
+	volumes  []string
 	compress float64
 	against  string
 	runs     string
@@ -40,12 +41,12 @@ restored from a snapshot.
 With --against, it predicts a run that was measured, and prints prediction and measurement side by side.`,
 		Example: `  ebscope simulate
   ebscope simulate --profile quick -o json
-  ebscope simulate --instance m5.large
+  ebscope simulate --instance m5.large --volume gp2=gp2:500GiB
   ebscope simulate --against runs/20261130T120000Z-gp2-vs-gp3-emulated`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.against != "" {
-				for _, flag := range []string{"profile", "instance", "compress"} {
+				for _, flag := range []string{"profile", "instance", "volume", "compress"} {
 					if cmd.Flags().Changed(flag) {
 						return usage("--against predicts the run as it was; leave out --%s", flag)
 					}
@@ -66,6 +67,7 @@ With --against, it predicts a run that was measured, and prints prediction and m
 	f := cmd.Flags()
 	f.StringVarP(&o.profile, "profile", "p", defaultProfile, "profile: "+strings.Join(workload.Names(), ", ")+", or a YAML file")
 	f.StringVar(&o.instance, "instance", "", "EC2 instance type, instead of the profile's")
+	f.StringArrayVar(&o.volumes, "volume", nil, "NAME=TYPE:SIZE[,iops=N][,throughput=NMiB/s]: instead of the profile's volume of that name")
 	f.Float64Var(&o.compress, "compress", 1, "divide every time constant by this")
 	f.StringVar(&o.against, "against", "", "predict the run in this directory, and compare")
 	f.StringVar(&o.runs, "runs", "runs", "folder for run directories")
@@ -82,6 +84,12 @@ func runSimulate(ctx context.Context, o simulateOptions, catalog *ebs.Catalog, s
 	if o.instance != "" {
 		profile.Instance = o.instance
 		command += " --instance " + o.instance
+	}
+	if profile, err = override(profile, o.volumes); err != nil {
+		return usageError{err}
+	}
+	for _, v := range o.volumes {
+		command += " --volume " + v
 	}
 	plan := bench.Plan{
 		Profile: profile, Catalog: catalog, Compress: o.compress, Target: result.Simulated, Runs: o.runs, Tool: tool(), Command: command,
