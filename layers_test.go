@@ -22,6 +22,7 @@ var layers = map[string]int{
 	"internal/fio/output":  3,
 	"internal/fio/process": 3,
 	"internal/emulate":     3,
+	"internal/cloud":       3,
 	"internal/simulate":    2,
 	"internal/analyze":     2,
 	"internal/forecast":    2,

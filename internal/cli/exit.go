@@ -2,8 +2,10 @@ package cli
 
 import (
 	"errors"
+	"slices"
 
 	"ebscope/internal/bench"
+	"ebscope/internal/cloud"
 	"ebscope/internal/ebs"
 	"ebscope/internal/emulate"
 	"ebscope/internal/fio/process"
@@ -49,7 +51,7 @@ func exitCode(err error) int {
 		return exitPart
 	case errors.As(err, &failed):
 		return exitThreshold
-	case errors.As(err, &wrongUse), errors.As(err, &unknown):
+	case errors.As(err, &wrongUse), errors.As(err, &unknown), isOneOf(err, cloud.ErrNoRegion, cloud.ErrUnknownType, cloud.ErrUnknownRegion):
 		return exitUsage
 	case declined(err):
 		return exitDeclined
@@ -67,5 +69,10 @@ func declined(err error) bool {
 		oldFio      *process.TooOldError
 		noEngine    *process.EngineError
 	)
-	return errors.As(err, &bad) || errors.As(err, &unavailable) || errors.As(err, &noFio) || errors.As(err, &oldFio) || errors.As(err, &noEngine)
+	return isOneOf(err, cloud.ErrNoCredentials, cloud.ErrInvalid, cloud.ErrDenied) ||
+		errors.As(err, &bad) || errors.As(err, &unavailable) || errors.As(err, &noFio) || errors.As(err, &oldFio) || errors.As(err, &noEngine)
+}
+
+func isOneOf(err error, sentinels ...error) bool {
+	return slices.ContainsFunc(sentinels, func(s error) bool { return errors.Is(err, s) })
 }

@@ -17,7 +17,8 @@ or overrides them; update makes such a catalog from your AWS account.`,
 		Example: `  ebscope limits volume
   ebscope limits volume gp3
   ebscope limits instance m5.xlarge -o json
-  ebscope limits region ap-northeast-2`,
+  ebscope limits region ap-northeast-2
+  ebscope limits update --from-aws --region eu-west-1 -o aws.yaml`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -37,6 +38,7 @@ or overrides them; update makes such a catalog from your AWS account.`,
 			find: (*ebs.Catalog).Prices, list: (*ebs.Catalog).Regions,
 			document: regionDocument, table: regionTable, entry: regionEntry,
 		}),
+		newLimitsUpdateCommand(),
 	)
 	return cmd
 }
