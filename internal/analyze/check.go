@@ -22,12 +22,23 @@ func (s subject) checks(p Phase, m result.Measurement) []Check {
 			OK: math.Abs(measured-expected) <= tolerance*expected, Text: text,
 		})
 	}
+	slowest, fastest := p.IOPS.FioMean, s.busyRate(m)
 	// An application that keeps to a rate leaves places empty.
-	if p.Latency != nil && p.IOPS.FioMean > 0 && m.Total.IOs > 0 && s.phase.RateIOPS == 0 {
+	if p.Latency != nil && slowest > 0 && m.Total.IOs > 0 && s.phase.RateIOPS == 0 {
 		outstanding := float64(s.phase.Outstanding())
 		// At the start and the end of a phase its queue is not full.
 		edges := 2 * outstanding / float64(m.Total.IOs)
-		text := fmt.Sprintf("mean %s = %d outstanding ÷ %s IOPS", p.Latency.Kind, s.phase.Outstanding(), amount(p.IOPS.FioMean))
+		rates := amount(slowest)
+		switch {
+		case math.IsInf(fastest, 1):
+			rates = "at least " + rates
+		case fastest > slowest:
+			rates += " to " + amount(fastest)
+		}
+		text := fmt.Sprintf("mean %s = %d outstanding ÷ %s IOPS", p.Latency.Kind, s.phase.Outstanding(), rates)
+		if fastest > slowest {
+			text += "; fio counts the flush at the end as time"
+		}
 		if p.Latency.Kind == "clat" {
 			text += "; clat leaves out submission"
 		}
@@ -35,10 +46,30 @@ func (s subject) checks(p Phase, m result.Measurement) []Check {
 		if think > 0 {
 			text += fmt.Sprintf(", less %s ms of think time", amount(think))
 		}
-		add("littles-law", 1000*outstanding/p.IOPS.FioMean-think, p.Latency.Mean, max(littlesLaw, edges), text)
+		add("littles-law", within(p.Latency.Mean, 1000*outstanding/fastest-think, 1000*outstanding/slowest-think),
+			p.Latency.Mean, max(littlesLaw, edges), text)
 	}
-	if samples, _ := clean(m.IOPS); len(samples) > 0 && p.IOPS.FioMean > 0 {
-		add("series-total", p.IOPS.FioMean, statisticsOf(samples).mean, seriesTotal, "mean of the IOPS series = IOPS of the summary")
+	if samples, _ := clean(m.IOPS); len(samples) > 0 && slowest > 0 {
+		mean := statisticsOf(samples).mean
+		add("series-total", within(mean, slowest, fastest), mean, seriesTotal, "mean of the IOPS series = IOPS of the summary")
 	}
 	return checks
 }
+
+// busyRate is the highest IOPS of a phase while I/O was under way. That is fio's mean, but for a layout: fio counts the
+// flush at its end as time too, in which nothing is in flight, and all that is known of its length is that it lies after
+// the last sample.
+func (s subject) busyRate(m result.Measurement) float64 {
+	total := summary(m.Total)
+	if !s.phase.Layout() {
+		return total.iops
+	}
+	samples, _ := clean(m.IOPS)
+	if len(samples) == 0 {
+		return math.Inf(1)
+	}
+	return max(total.iops, possible(float64(total.ios)/samples[len(samples)-1].to.Seconds()))
+}
+
+// within returns what lies between two bounds and is nearest to a figure.
+func within(x, low, high float64) float64 { return max(low, min(x, high)) }

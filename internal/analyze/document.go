@@ -76,7 +76,7 @@ type Phase struct {
 }
 
 // IOPS of a phase. Mean, Min and Max leave out the first sample, which holds the one-off burst of the rate bucket;
-// FioMean is fio's own summary, with it.
+// FioMean is fio's own summary, with it. Where there are fewer than two samples, all four are the summary's.
 type IOPS struct {
 	Mean    float64 `json:"mean"`
 	FioMean float64 `json:"fio_mean"`
@@ -139,10 +139,10 @@ type LimitShare struct {
 	Share float64     `json:"share"`
 }
 
-// Verdict sums a phase up in a word.
+// Verdict sums a phase up in a word; it is empty where the phase is not done, or has too few samples to show a level.
 type Verdict string
 
-// The verdicts. BurstOnly: the phase ended while it still spent credits, so its level says nothing about the long run.
+// The verdicts. BurstThenBaseline has no cliff where credits lasted for less than a sample or two. BurstOnly: the phase ended while it still spent credits, so its level says nothing about the long run.
 const (
 	Sustained         Verdict = "sustained"
 	BurstOnly         Verdict = "burst-only"

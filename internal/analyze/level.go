@@ -1,6 +1,9 @@
 package analyze
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // level is a stretch of samples around one value. The mixed samples at its ends, which a change falls into, belong to none.
 type level struct {
@@ -22,12 +25,9 @@ type course struct {
 	edges  []time.Duration // edges[i] lies between levels[i] and levels[i+1]
 }
 
-// newCourse analyzes samples, of which there must be one at least.
+// newCourse analyzes samples, of which there must be two at least.
 func newCourse(samples []sample) course {
 	c := course{first: samples[0], rest: samples[1:]}
-	if len(c.rest) == 0 {
-		return c
-	}
 	values := make([]float64, len(c.rest))
 	for i, s := range c.rest {
 		values[i] = s.iops
@@ -42,6 +42,10 @@ func newCourse(samples []sample) course {
 		if to < len(c.rest) && c.mixed(to-1, from, to-1, values[to]) {
 			to--
 		}
+		// A burst too short for a level of its own reaches from the first sample into the next one.
+		if i == 0 && to > 2*shortest && c.mixed(0, 1, to, math.Inf(1)) {
+			from++
+		}
 		c.levels = append(c.levels, newLevel(c.rest[from:to], c.quantum()))
 	}
 	for i, m := range at {
@@ -50,17 +54,32 @@ func newCourse(samples []sample) course {
 	return c
 }
 
+// early returns the samples before the first level.
+func (c course) early() []sample {
+	samples := []sample{c.first}
+	for _, s := range c.rest {
+		if s.to > c.levels[0].from {
+			break
+		}
+		samples = append(samples, s)
+	}
+	return samples
+}
+
+// settled returns the samples of all levels.
+func (c course) settled() (all []sample) {
+	for _, l := range c.levels {
+		all = append(all, l.samples...)
+	}
+	return all
+}
+
 // quantum is what one I/O more in a sample adds to its IOPS.
 func (c course) quantum() float64 { return float64(len(c.rest)) / (c.end() - c.first.to).Seconds() }
 
 func (c course) start() time.Duration { return c.first.from }
 
-func (c course) end() time.Duration {
-	if len(c.rest) == 0 {
-		return c.first.to
-	}
-	return c.rest[len(c.rest)-1].to
-}
+func (c course) end() time.Duration { return c.rest[len(c.rest)-1].to }
 
 // span is the time for which level i holds, from edge to edge. The first level's takes in the first sample.
 func (c course) span(i int) time.Duration {

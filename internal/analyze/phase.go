@@ -19,8 +19,8 @@ type subject struct {
 	operations float64 // that an I/O counts as
 	ceilings   []ceiling
 	compress   float64
-	restored   bool     // from a snapshot: what is touched first is slow
-	creditsEnd *float64 // compressed; nil where not known
+	restored   bool // from a snapshot: what is touched first is slow
+	balance    balance
 }
 
 // subject returns what is known about the phase of an index, which has the given instance to itself.
@@ -32,8 +32,8 @@ func (a *analysis) subject(i int, instance *ebs.Instance) subject {
 		ceilings: ceilings(perf, p, instance), compress: a.run.Compress,
 	}
 	s.restored = a.profile.Members(p.Volume)[0].Restored != nil
-	if c := a.run.Phases[i].Credits; c != nil && perf.Bursts() {
-		s.creditsEnd = known(max(0, float64(c.End)))
+	if perf.Bursts() {
+		s.balance = balanceOf(a.run.Phases[i].Credits)
 	}
 	return s
 }
@@ -48,10 +48,7 @@ func (a *analysis) phase(s subject, i int, m *result.Measurement, predicted *sim
 		Segments:  []Segment{}, LimitedBy: []LimitShare{}, Warnings: []result.Warning{},
 	}
 	if s.perf.Bursts() {
-		p.Credits = &Credits{Capacity: float64(s.perf.Credits) / s.compress, End: s.creditsEnd}
-		if record.Credits != nil {
-			p.Credits.Start = known(max(0, float64(record.Credits.Start)))
-		}
+		p.Credits = &Credits{Capacity: float64(s.perf.Credits) / s.compress, Start: s.balance.start, End: s.balance.end}
 	}
 	if predicted != nil {
 		p.Expected = s.expect(*predicted, m)
@@ -75,25 +72,25 @@ func (s subject) measure(p *Phase, m result.Measurement) {
 	total := summary(m.Total)
 	p.ThroughputMiBps = total.throughput.MiBps()
 	p.Latency = latency(m.Total.Latency)
-	c, ok := courseOf(samples, total)
-	if ok {
+	var c course
+	if len(samples) > 1 {
+		c = newCourse(samples)
 		s.find(p, c)
+	} else if total.runtime > 0 {
+		p.IOPS = IOPS{Mean: total.iops, Min: total.iops, Max: total.iops}
+		p.Verdict, p.Summary = s.judgeShort(total, m.Window)
 	}
 	p.IOPS.FioMean = total.iops
 	p.Read, p.Write = direction(m.Read, p.IOPS, total), direction(m.Write, p.IOPS, total)
 	p.Warnings = append(p.Warnings, m.Warnings...)
-	p.Warnings = append(p.Warnings, s.warnings(*p, c, len(samples), dropped)...)
+	p.Warnings = append(p.Warnings, s.warnings(*p, c, total, len(samples), dropped)...)
 }
 
 // find fills in what the series says.
 func (s subject) find(p *Phase, c course) {
 	plain := statisticsOf(c.rest)
-	if len(c.rest) == 0 {
-		plain = statisticsOf([]sample{c.first})
-	} else {
-		for _, l := range c.levels {
-			p.Segments = append(p.Segments, Segment{l.from.Seconds(), l.to.Seconds(), l.mean, l.min, l.max})
-		}
+	for _, l := range c.levels {
+		p.Segments = append(p.Segments, Segment{l.from.Seconds(), l.to.Seconds(), l.mean, l.min, l.max})
 	}
 	p.IOPS = IOPS{Mean: plain.mean, Min: plain.min, Max: plain.max}
 	p.LimitedBy = limitedBy(c, s.ceilings)
@@ -122,8 +119,14 @@ func (s subject) expect(predicted simulate.Phase, measured *result.Measurement) 
 	var p Phase
 	p.Credits = &Credits{}
 	m := predicted.Measurement
-	if measured != nil && len(measured.IOPS) > 0 {
+	switch {
+	case measured != nil && len(measured.IOPS) > 1:
 		m.IOPS = joined(m.IOPS, measured.IOPS[0].End)
+	case measured != nil:
+		m.IOPS = nil
+	}
+	if s.perf.Bursts() {
+		s.balance = balanceOf(predicted.Credits)
 	}
 	s.measure(&p, m)
 	e := &Expected{IOPSMean: p.IOPS.Mean, IOPSFioMean: p.IOPS.FioMean, ThroughputMiBps: p.ThroughputMiBps}
@@ -137,29 +140,13 @@ func (s subject) expect(predicted simulate.Phase, measured *result.Measurement) 
 		e.LatencyMeanMS, e.LatencyP50MS, e.LatencyP95MS, e.LatencyP99MS = l.Mean, value(l.P50), value(l.P95), value(l.P99)
 	}
 	if p.Cliff != nil {
-		at := p.Cliff.AtS
-		if (p.Cliff.Cause == GP2Credits || p.Cliff.Cause == HDDCredits) && predicted.Dry != nil {
-			at = predicted.Dry.Seconds() // exactly
-		}
-		e.CliffAtS = &at
+		e.CliffAtS = &p.Cliff.AtS
+	}
+	ofVolume := p.Cliff == nil || p.Cliff.Cause == GP2Credits || p.Cliff.Cause == HDDCredits
+	if p.Verdict == BurstThenBaseline && ofVolume && predicted.Dry != nil {
+		e.CliffAtS = known(predicted.Dry.Seconds()) // exactly
 	}
 	return e
-}
-
-// courseOf analyzes the series or, where there is none, takes the whole phase for one sample. It returns false where
-// there is nothing at all.
-func courseOf(samples []sample, total totals) (course, bool) {
-	if len(samples) == 0 && total.runtime > 0 {
-		samples = []sample{{0, total.runtime, total.iops}}
-	}
-	if len(samples) == 0 {
-		return course{}, false
-	}
-	c := newCourse(samples)
-	if len(c.rest) == 0 {
-		c.levels = []level{newLevel(samples, 0)}
-	}
-	return c, true
 }
 
 // totals is a summary in which every number is one.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"ebscope/internal/model"
 	"ebscope/internal/units"
@@ -28,16 +29,43 @@ func (s subject) judge(c course, f *fall) (Verdict, string) {
 	case f != nil:
 		return Unstable, fmt.Sprintf("%s for %s, then %s: no limit that is known explains the fall.",
 			s.rate(f.before.typical), s.time(f.at.Seconds()), s.rate(f.after.typical))
+	}
+	verdict, text := s.judgeLevels(c)
+	if (verdict == Unstable || verdict == BurstOnly) && s.emptied(c.first.to) {
+		return BurstThenBaseline, fmt.Sprintf("%s on average: the burst credits were spent, but the samples show no single fall.", s.rate(statisticsOf(c.rest).mean))
+	}
+	return verdict, text
+}
+
+// judgeLevels gives the verdict on a phase without a fall.
+func (s subject) judgeLevels(c course) (Verdict, string) {
+	switch {
 	case offLevel(c) >= restless && s.restored:
 		return Unstable, s.wandered(c) + " once blocks had come from the snapshot."
 	case offLevel(c) >= restless:
 		return Unstable, s.wandered(c) + ", which no limit that is known explains."
 	}
-	plain := statisticsOf(c.rest)
-	if scatterOf(c) > scatter || math.Abs(plain.mean-mainLevel(c)) > apart*plain.mean {
+	level, plain := mainLevel(c), statisticsOf(c.settled())
+	if scatterOf(c) > scatter || math.Abs(plain.mean-level) > apart*plain.mean {
 		return Unstable, fmt.Sprintf("%s on average, but samples lie between %s and %s.", s.rate(plain.mean), s.number(plain.min), s.rate(plain.max))
 	}
-	return s.judgeSteady(mainLevel(c))
+	if text := s.spentAtOnce(c, level); text != "" {
+		return BurstThenBaseline, text
+	}
+	return s.judgeSteady(level)
+}
+
+// judgeShort speaks of a phase without a series, from its mean alone. That is no verdict, unless credits are known to
+// have run out.
+func (s subject) judgeShort(total totals, window time.Duration) (Verdict, string) {
+	switch text := s.rate(total.iops) + " on average"; {
+	case s.emptied(total.runtime):
+		return BurstThenBaseline, text + ": the burst credits were spent, but there are too few samples to show when."
+	case total.runtime < 2*window:
+		return "", text + ": the phase is too short to show a level."
+	default:
+		return "", text + ": without a series, no level can be seen."
+	}
 }
 
 // judgeSteady gives the verdict on a phase that holds one level.
@@ -60,11 +88,7 @@ func (s subject) judgeSteady(level float64) (Verdict, string) {
 }
 
 func (s subject) fell(f fall) string {
-	why := "the burst credits were spent"
-	if f.cause == InstanceBurst {
-		why = "the instance's burst was spent"
-	}
-	return fmt.Sprintf("%s for %s, then %s: %s.", s.rate(f.before.typical), s.time(f.at.Seconds()), s.rate(f.after.typical), why)
+	return fmt.Sprintf("%s for %s, then %s: %s.", s.rate(f.before.typical), s.time(f.at.Seconds()), s.rate(f.after.typical), spentWords(f.cause))
 }
 
 func (s subject) wandered(c course) string {
@@ -87,8 +111,8 @@ func (s subject) borrowed(level float64) string {
 		full := float64(s.perf.Credits) / spent
 		text := fmt.Sprintf("%s on burst credits to the end: at this rate a full bucket lasts %s, then %s remain",
 			s.rate(level), duration(full), s.rate(lasting.iops))
-		if s.creditsEnd != nil {
-			text += fmt.Sprintf("; what was left lasts %s", duration(*s.creditsEnd*s.compress/spent))
+		if s.balance.end != nil {
+			text += fmt.Sprintf("; what was left lasts %s", duration(*s.balance.end*s.compress/spent))
 		}
 		return text + "."
 	case lasting.limit == model.VolumeBaselineThroughput:

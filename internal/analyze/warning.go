@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"ebscope/internal/ebs"
+	"ebscope/internal/model"
 	"ebscope/internal/result"
 	"ebscope/internal/workload"
 )
@@ -74,7 +75,7 @@ func runWarnings(catalog *ebs.Catalog, run result.Run, instance *ebs.Instance) [
 }
 
 // warnings are the doubts about a phase that was measured.
-func (s subject) warnings(p Phase, c course, samples, dropped int) []result.Warning {
+func (s subject) warnings(p Phase, c course, total totals, samples, dropped int) []result.Warning {
 	var all []result.Warning
 	warn := func(code, format string, args ...any) {
 		all = append(all, result.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
@@ -85,6 +86,8 @@ func (s subject) warnings(p Phase, c course, samples, dropped int) []result.Warn
 	switch {
 	case samples == 0:
 		warn("no-series", "There is no IOPS series: levels and a fall cannot be seen, and mean, minimum and maximum are the summary's.")
+	case samples == 1:
+		warn("few-samples", "The phase has a single sample: mean, minimum and maximum are the summary's.")
 	case len(c.rest) < fewSamples:
 		warn("few-samples", "The phase has %d samples only: a change of level may go unseen.", samples)
 	}
@@ -92,8 +95,8 @@ func (s subject) warnings(p Phase, c course, samples, dropped int) []result.Warn
 		warn("first-sample-excluded", "The first sample, %s over %s, is left out of mean, minimum and maximum: it holds the one-off burst of a full rate bucket.",
 			s.rate(c.first.iops), duration(c.first.length()))
 	}
-	if level := highestLevel(c); level > highest(s.ceilings)*(1+near) {
-		warn("above-limit", "%s is more than volume and instance allow: a cache, or blocks that were never written, served the I/O.", s.rate(level))
+	if rate := s.beyond(c, total); rate > 0 {
+		warn("above-limit", "%s is more than volume and instance allow: a cache, or blocks that were never written, served the I/O.", s.rate(rate))
 	}
 	if p.Verdict == BurstOnly {
 		warn("burst-only", "The burst was not spent: the phase is too short to show what the volume holds for ever.")
@@ -108,7 +111,7 @@ func (s subject) warnings(p Phase, c course, samples, dropped int) []result.Warn
 		switch {
 		case p.Cliff != nil && e.CliffAtS == nil:
 			warn("differs-from-model", "A fall was measured at %s, the model expects none.", s.time(p.Cliff.AtS))
-		case p.Cliff == nil && e.CliffAtS != nil:
+		case p.Cliff == nil && e.CliffAtS != nil && p.Verdict != BurstThenBaseline:
 			warn("differs-from-model", "No fall was measured, the model expects one at %s.", s.time(*e.CliffAtS))
 		case p.Cliff != nil && apartBy(p.Cliff.AtS, *e.CliffAtS) > differs:
 			warn("differs-from-model", "The fall was measured at %s, the model expects it at %s.", s.time(p.Cliff.AtS), s.time(*e.CliffAtS))
@@ -117,13 +120,20 @@ func (s subject) warnings(p Phase, c course, samples, dropped int) []result.Warn
 	return all
 }
 
-// highestLevel is the highest level that holds for more than a moment, such as the one in which I/Os come in that
-// waited for a stall to end.
-func highestLevel(c course) float64 {
-	var most float64
-	for i, l := range c.levels {
-		if c.share(c.span(i)) >= restless {
-			most = max(most, l.typical)
+// beyond returns the highest rate that cannot be, zero where there is none: that of a level or, without a series, of
+// the whole phase, in which more was served than the limits admit in the time, with the depth of the rate buckets and
+// the I/Os that were in flight when it began on top.
+func (s subject) beyond(c course, total totals) (most float64) {
+	depth := model.RateDepth.Seconds() / s.compress
+	allowed := func(seconds float64) float64 {
+		return highest(s.ceilings)*((1+near)*seconds+depth) + float64(s.phase.Outstanding())
+	}
+	if len(c.levels) == 0 && float64(total.ios) > allowed(total.runtime.Seconds()) {
+		return total.iops
+	}
+	for _, l := range c.levels {
+		if served(l.samples) > allowed(seconds(l.samples)) {
+			most = max(most, l.mean)
 		}
 	}
 	return most

@@ -31,8 +31,8 @@ const (
 	VolumeBaselineThroughput Limit = "volume-baseline-throughput" // HDD without credits
 )
 
-// rateDepth is the depth of the rate buckets. Source: measured, docs/model.md.
-const rateDepth = time.Second
+// RateDepth is the depth of the rate buckets. Source: measured, docs/model.md.
+const RateDepth = time.Second
 
 // InstanceBurst is how long an instance type with burst holds its maximum, from a full bucket. AWS documents "30
 // minutes at least once every 24 hours"; that the bucket is (maximum − baseline) × 30 min and refills at the
@@ -58,7 +58,7 @@ type Volume struct {
 // instance may be nil.
 func NewVolume(perf ebs.Performance, compress float64, instance *Instance) *Volume {
 	v := &Volume{perf: perf, instance: instance}
-	depth := rateDepth.Seconds() / compress
+	depth := RateDepth.Seconds() / compress
 	limit := VolumeIOPS
 	if perf.Bursts() {
 		limit = VolumeBurstIOPS
@@ -155,7 +155,7 @@ type Instance struct{ buckets chain }
 
 // NewInstance returns an instance with full buckets; compress is as for NewVolume.
 func NewInstance(limits ebs.Instance, compress float64) *Instance {
-	depth := rateDepth.Seconds() / compress
+	depth := RateDepth.Seconds() / compress
 	burst := InstanceBurst.Seconds() / compress
 	i := &Instance{}
 	add := func(limit Limit, kind int, baseline, maximum float64) {

@@ -169,6 +169,19 @@ func TestSeriesThatDiffersFromTheSummary(t *testing.T) {
 	}
 }
 
+// Of a job with end_fsync, the summary counts the flush as time: 10 I/Os a second for 10 s, then 10 s of flush.
+func TestSeriesThatEndsBeforeTheFlush(t *testing.T) {
+	var log strings.Builder
+	for _, at := range []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"} {
+		log.WriteString(at + "000, 10, 1, 0\n") // the summary says 5
+	}
+	dir := phase(t, `1000", "end_fsync" : "1`, map[string]string{"phase_iops.1.log": log.String(), "phase_lat.1.log": ""})
+	m, err := output.ReadPhase(dir)
+	if err != nil || len(m.Warnings) != 0 {
+		t.Errorf("error %v, warnings %v, want none", err, m.Warnings)
+	}
+}
+
 func TestReadPhaseRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, log, want string }{
 		{"cut off", "1000, 300, 0, 0\n2000, 30", "phase_iops.1.log:2: \"2000, 30\" has 2 columns"},

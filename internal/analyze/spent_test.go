@@ -1,0 +1,52 @@
+package analyze_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"ebscope/internal/analyze"
+	"ebscope/internal/ebs"
+	"ebscope/internal/result"
+	"ebscope/internal/simulate"
+)
+
+// Credits that last for less than a sample or two leave no level to fall from.
+func TestCreditsSpentAtOnce(t *testing.T) {
+	const atOnce = "Within the first sample (1.0 s) the burst credits were spent, then 300 IOPS remained."
+	for name, tt := range map[string]struct {
+		values  []float64
+		credits *result.Credits
+		verdict analyze.Verdict
+		summary string
+	}{
+		"known": {levels(6000, 1, 300, 59), &result.Credits{Start: 5700}, analyze.BurstThenBaseline, atOnce},
+		// 0.45 s between two phases earn 135, less than the 300 of the first sample.
+		"a gap's":                   {levels(435, 1, 300, 59), &result.Credits{Start: 135}, analyze.Sustained, "300 IOPS throughout, held by the volume's baseline IOPS."},
+		"none, but a cache":         {levels(6000, 1, 300, 59), &result.Credits{}, analyze.Sustained, "300 IOPS throughout, held by the volume's baseline IOPS."},
+		"not known, but they show":  {levels(3000, 1, 300, 59), nil, analyze.BurstThenBaseline, atOnce},
+		"not known, and hardly any": {levels(435, 1, 300, 59), nil, analyze.Sustained, "300 IOPS throughout, held by the volume's baseline IOPS."},
+		"up to the second sample": {[]float64{910, 560, 300, 300, 160, 440, 260, 340, 300, 300, 300, 180, 420, 300, 300, 300, 280, 320}, nil,
+			analyze.BurstThenBaseline, "Within the first 2 samples (2.0 s) the burst credits were spent, then 300 IOPS remained."},
+		"not spent": {levels(6000, 1, 3000, 59), &result.Credits{Start: 5.4e6, End: 5.2e6}, analyze.BurstOnly, "3,000 IOPS on burst credits to the end: at this rate a full bucket lasts 33 min 20 s, then 300 IOPS remain; what was left lasts 32 min 6 s."},
+		"spent on a restless machine": {
+			levels(1104, 1, 680, 1, 420, 1, 745, 1, 960, 1, 840, 1, 1000, 1, 320, 1, 420, 1, 576, 1, 795, 1, 300, 6),
+			&result.Credits{Start: 5000}, analyze.BurstThenBaseline,
+			// (6,756 + 6 × 300) ÷ 16
+			"535 IOPS on average: the burst credits were spent, but the samples show no single fall."},
+		"a machine as restless, credits left": {
+			levels(1104, 1, 680, 1, 420, 1, 745, 1, 960, 1, 840, 1, 1000, 1, 320, 1, 420, 1, 576, 1, 795, 1, 300, 6),
+			&result.Credits{Start: 5000, End: 20}, analyze.Unstable, "535 IOPS on average, but samples lie between 300 and 1,000 IOPS."},
+	} {
+		run, measured := handMade(gp2of100, small, "", time.Second, tt.values...)
+		run.Phases[0].Credits = tt.credits
+		dry := time.Second
+		p := analyze.Run(ebs.Embedded(), run, measured, []simulate.Phase{{Measurement: *measured[0], Credits: tt.credits, Dry: &dry}}).Phases[0]
+		if p.Verdict != tt.verdict || p.Summary != tt.summary {
+			t.Errorf("%s: %s, %q; want %s, %q", name, p.Verdict, p.Summary, tt.verdict, tt.summary)
+		}
+		if slices.Contains(codes(p.Warnings), "differs-from-model") {
+			t.Errorf("%s: differs from what the model says just so: %v", name, p.Warnings)
+		}
+	}
+}
