@@ -157,6 +157,7 @@ func TestOnly(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(valid))
+	f.Add([]byte(paced))
 	f.Add([]byte("name: [\x00"))
 	f.Add([]byte("volumes: {}\nphases: 7"))
 	f.Fuzz(func(t *testing.T, text []byte) {
