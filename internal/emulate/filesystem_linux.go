@@ -102,7 +102,7 @@ func (f *fuseSystem) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.
 		return fuse.ReadResultData(nil), fuse.OK
 	}
 	buf = buf[:min(units.Bytes(len(buf)), left)]
-	r := f.volume.arrive(false, units.Bytes(len(buf)))
+	r := f.volume.arrive(false, units.Bytes(in.Offset), units.Bytes(len(buf)))
 	err := transfer(unix.Pread, f.image, buf, int64(in.Offset))
 	f.volume.complete(r)
 	if err != nil {
@@ -115,7 +115,7 @@ func (f *fuseSystem) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (ui
 	if in.Offset >= uint64(f.size) || units.Bytes(len(data)) > f.size-units.Bytes(in.Offset) {
 		return 0, fuse.Status(syscall.ENOSPC)
 	}
-	r := f.volume.arrive(true, units.Bytes(len(data)))
+	r := f.volume.arrive(true, units.Bytes(in.Offset), units.Bytes(len(data)))
 	err := transfer(unix.Pwrite, f.image, data, int64(in.Offset))
 	f.volume.complete(r)
 	if err != nil {

@@ -13,6 +13,7 @@ type volume struct {
 	host    *Host
 	model   *model.Volume
 	latency sampler
+	end     units.Bytes // where the last I/O ended
 	waiter  waiter
 
 	// overhead is what the kernel and FUSE add to an I/O outside of our sight. It is taken off the service latency, so
@@ -34,7 +35,7 @@ type request struct {
 }
 
 // arrive takes in an I/O and says when it is to complete.
-func (v *volume) arrive(write bool, size units.Bytes) request {
+func (v *volume) arrive(write bool, offset, size units.Bytes) request {
 	v.host.mu.Lock()
 	defer v.host.mu.Unlock()
 	// Under the lock, so that the model sees arrivals in order.
@@ -51,13 +52,27 @@ func (v *volume) arrive(write bool, size units.Bytes) request {
 	if !running {
 		return r
 	}
-	admission := v.model.Admit(t, size)
+	admission := v.admit(t, offset, size)
 	done := max(admission.At, t+max(0, v.latency.draw()-v.overhead))
 	v.host.clock.completes(done)
 	r.due, r.charged = now.Add(done-t), true
 	v.counters.InFlight++
 	v.counters.Limit = admission.Limit
 	return r
+}
+
+// reordered is how far I/Os of one sequential transfer arrive from where the one before them ended: programs have several
+// in flight, and FUSE hands them over in any order.
+const reordered = units.MiB
+
+// admit asks the model, and finds out whether the I/O goes on where the last one ended.
+func (v *volume) admit(t time.Duration, offset, size units.Bytes) model.Admission {
+	away := offset - v.end
+	v.end = offset + size
+	if -reordered <= away && away <= reordered {
+		return v.model.AdmitSequential(t, size)
+	}
+	return v.model.Admit(t, size)
 }
 
 // complete waits until the I/O is due, and counts it.
