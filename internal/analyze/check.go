@@ -35,19 +35,19 @@ func (s subject) checks(p Phase, m result.Measurement) []Check {
 		case fastest > slowest:
 			rates += " to " + amount(fastest)
 		}
-		text := fmt.Sprintf("mean %s = %d outstanding ÷ %s IOPS", p.Latency.Kind, s.phase.Outstanding(), rates)
+		cycle, what := p.Latency.Mean, p.Latency.Kind
+		if think := milliseconds(s.phase.ThinkTime); think > 0 {
+			cycle += think
+			what += fmt.Sprintf(" + %s ms of think time", amount(think))
+		}
+		text := fmt.Sprintf("mean %s = %d outstanding ÷ %s IOPS", what, s.phase.Outstanding(), rates)
 		if fastest > slowest {
 			text += "; fio counts the flush at the end as time"
 		}
 		if p.Latency.Kind == "clat" {
 			text += "; clat leaves out submission"
 		}
-		think := milliseconds(s.phase.ThinkTime)
-		if think > 0 {
-			text += fmt.Sprintf(", less %s ms of think time", amount(think))
-		}
-		add("littles-law", within(p.Latency.Mean, 1000*outstanding/fastest-think, 1000*outstanding/slowest-think),
-			p.Latency.Mean, max(littlesLaw, edges), text)
+		add("littles-law", within(cycle, 1000*outstanding/fastest, 1000*outstanding/slowest), cycle, max(littlesLaw, edges), text)
 	}
 	if samples, _ := clean(m.IOPS); len(samples) > 0 && slowest > 0 {
 		mean := statisticsOf(samples).mean

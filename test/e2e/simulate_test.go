@@ -142,6 +142,26 @@ func TestSimulateBothVolumesAtOnce(t *testing.T) {
 	near(t, "IOPS of both", d.phase(t, "gp2", "read").IOPS.Mean+d.phase(t, "gp3", "read").IOPS.Mean, 6000, 0.001)
 }
 
+// The example of docs: 4 clients ÷ (5 ms + 0.8 ms), a rate of 400, first touches at 40 MiB/s, and two volumes of RAID 0 beside
+// gp2 on an instance that lets 18,750 IOPS through for half an hour.
+func TestSimulateTheExample(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "examples", "profile.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := simulated(t, string(text))
+	near(t, "clients", d.phase(t, "logs", "clients").IOPS.Mean, 4/5.793e-3, 0.01)
+	near(t, "steady", d.phase(t, "logs", "steady").IOPS.Mean, 400, 0.001)
+	within(t, "lowest MiB/s of the warm-up", d.phase(t, "fresh", "warm-up").IOPS.Min, 38, 42)
+	near(t, "RAID 0", d.phase(t, "raid", "busy").IOPS.Mean, 6000, 0.01)
+	near(t, "logs", d.phase(t, "logs", "busy").IOPS.Mean, 3000, 0.01)
+	for _, c := range d.Checks {
+		if !c.OK {
+			t.Errorf("%s fails for %s on %s: %v expected, %v measured", c.Code, c.Phase, c.Volume, c.Expected, c.Measured)
+		}
+	}
+}
+
 func TestSimulateInterrupted(t *testing.T) {
 	needs(t)
 	dir := t.TempDir()
