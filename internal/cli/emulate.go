@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,8 +42,8 @@ func newEmulateCommand() *cobra.Command {
 your own database on it and watch it meet the cliff. It needs Linux and /dev/fuse; without root it is a file instead of a
 block device, which cannot be mounted.
 
-Prints the device and, with --mount, the directory; on a terminal also, once a second, what the volume does. Ctrl-C takes it
-down again.`,
+When the volume is ready, prints the device and, with --mount, the directory; on a terminal also, once a second, what the
+volume does. Ctrl-C takes it down again.`,
 		Example: `  ebscope emulate --type gp2 --size 100GiB --credits 5% --mkfs xfs --mount /mnt/gp2
   ebscope emulate --type gp3 --size 200GiB --iops 6000 --throughput 250 --instance m5.xlarge`,
 		Args: noArgs,
@@ -63,7 +65,7 @@ down again.`,
 	f.Float64Var(&o.compress, "compress", 1, "divide every time constant by this")
 	f.StringVar(&o.image, "image", "", "file that keeps the data (default: a temporary one, deleted at the end)")
 	f.StringVar(&o.mount, "mount", "", "directory to mount the volume at; needs root")
-	f.StringVar(&o.mkfs, "mkfs", "", "format the volume first: xfs, ext4; this erases what --image holds; needs root")
+	f.StringVar(&o.mkfs, "mkfs", "", "format the volume first: "+strings.Join(emulate.FileSystems(), ", ")+"; this erases what --image holds; needs root")
 	return cmd
 }
 
@@ -77,13 +79,11 @@ func runEmulate(ctx context.Context, o emulateOptions, catalog *ebs.Catalog, std
 		return usage("--credits: %w", err)
 	}
 	if _, err := emulate.Sweep(ctx); err != nil {
-		return fmt.Errorf("remove what an earlier run left behind: %w", err)
+		fmt.Fprintln(stderr, "ebscope: warning: what an earlier run left behind could not be removed:", indent(err.Error()))
 	}
-	if cfg.Image == "" {
-		if cfg.Image, err = temporaryImage(); err != nil {
-			return err
-		}
-		cfg.TemporaryImage = true
+	// After the sweep: a dead file system at the directory would answer with errors.
+	if err := checkMount(o); err != nil {
+		return err
 	}
 	device, err := emulate.Attach(ctx, cfg)
 	if err != nil {
@@ -107,14 +107,8 @@ func emulateConfig(o emulateOptions, catalog *ebs.Catalog, stderr io.Writer) (em
 	if err := catalog.Validate(volume); err != nil {
 		return emulate.Config{}, err
 	}
-	if !(o.compress >= 1 && o.compress <= 1000) {
-		return emulate.Config{}, fmt.Errorf("--compress %v: use 1 (not compressed) to 1000", o.compress)
-	}
-	if o.mkfs != "" && o.mount == "" {
-		return emulate.Config{}, errors.New("--mkfs needs --mount DIR")
-	}
-	if o.mount != "" && o.mkfs == "" && o.image == "" {
-		return emulate.Config{}, errors.New("--mount of a new volume needs --mkfs xfs (or ext4)")
+	if !(o.compress >= 1 && o.compress <= emulate.MaxCompress) {
+		return emulate.Config{}, fmt.Errorf("--compress %v: use 1 (not compressed) to %v", o.compress, emulate.MaxCompress)
 	}
 	var limits *ebs.Instance
 	if o.instance != "" {
@@ -130,13 +124,26 @@ func emulateConfig(o emulateOptions, catalog *ebs.Catalog, stderr io.Writer) (em
 	}, nil
 }
 
-// temporaryImage makes an empty file for the volume's data.
-func temporaryImage() (string, error) {
-	f, err := os.CreateTemp("", "ebscope-*.img")
-	if err != nil {
-		return "", fmt.Errorf("make a file for the volume's data: %w", err)
+// checkMount finds out what would keep the volume from being formatted and mounted while nothing is erased yet.
+func checkMount(o emulateOptions) error {
+	kinds := strings.Join(emulate.FileSystems(), ", ")
+	switch {
+	case o.mount == "" && o.mkfs == "":
+		return nil
+	case o.mount == "":
+		return usage("--mkfs needs --mount DIR")
+	case o.mkfs != "" && !slices.Contains(emulate.FileSystems(), o.mkfs):
+		return usage("--mkfs %s: use one of %s", o.mkfs, kinds)
 	}
-	return f.Name(), f.Close()
+	if _, err := os.Stat(o.image); o.mkfs == "" && err != nil {
+		return usage("--mount of a new volume needs --mkfs, one of %s", kinds)
+	}
+	if dir, err := os.Stat(o.mount); err != nil {
+		return usage("--mount: %w; make the directory first", err)
+	} else if !dir.IsDir() {
+		return usage("--mount %s: it is not a directory", o.mount)
+	}
+	return emulate.CheckMount(o.mkfs)
 }
 
 // serve mounts the volume, starts its clock and keeps it up until ctx ends.
@@ -146,7 +153,7 @@ func serve(ctx context.Context, device *emulate.Device, o emulateOptions, credit
 			return err
 		}
 	}
-	fmt.Fprintln(stdout, device.Path())
+	ready := device.Path() + "\n"
 	if o.mount != "" {
 		dir, err := filepath.Abs(o.mount)
 		if err != nil {
@@ -155,11 +162,14 @@ func serve(ctx context.Context, device *emulate.Device, o emulateOptions, credit
 		if _, err := device.Mount(o.mkfs, dir); err != nil {
 			return err
 		}
-		fmt.Fprintln(stdout, dir)
+		ready += dir + "\n"
 	}
 	device.SetCredits(credits)
 	if err := device.Host().Start(); err != nil {
 		return err
+	}
+	if _, err := io.WriteString(stdout, ready); err != nil {
+		return fmt.Errorf("printing where the volume is: %w", err)
 	}
 	if o.compress != 1 {
 		fmt.Fprintf(stderr, "ebscope: compressed %g times: credits and bucket depth are divided by it, rates and latencies stay\n", o.compress)
@@ -171,25 +181,32 @@ func serve(ctx context.Context, device *emulate.Device, o emulateOptions, credit
 
 // watch shows once a second, on a terminal, what the volume does, until ctx ends.
 func watch(ctx context.Context, device *emulate.Device, stderr io.Writer) {
-	_, live := terminal(stderr)
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	before := device.Stats()
 	for {
 		select {
 		case <-ctx.Done():
-			if live {
+			if _, live := terminal(stderr); live {
 				fmt.Fprintln(stderr)
 			}
 			return
 		case <-ticker.C:
 		}
 		now := device.Stats()
-		if live {
-			fmt.Fprintf(stderr, "\r%s\x1b[K", statusLine(before, now))
+		if width, live := terminal(stderr); live {
+			fmt.Fprintf(stderr, "\r%s\x1b[K", cut(statusLine(before, now), width))
 		}
 		before = now
 	}
+}
+
+// cut shortens a line to less than the width of a terminal, where that is known: a full line would wrap.
+func cut(line string, width int) string {
+	if width <= 0 {
+		return line
+	}
+	return line[:min(len(line), width-1)]
 }
 
 // statusLine is what a volume did between two looks at it.

@@ -39,20 +39,23 @@ func Attach(ctx context.Context, cfg Config) (_ *Device, err error) {
 	}
 	d := &Device{volume: v}
 	if err := d.attachment.attach(ctx, cfg, v); err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err() // and not what it made fail
+		}
 		return nil, errors.Join(fmt.Errorf("attaching volume %s: %w", cfg.Name, err), d.Close(context.WithoutCancel(ctx)))
 	}
 	return d, nil
 }
 
 func (a *attachment) attach(ctx context.Context, cfg Config, v *volume) (err error) {
-	if a.image, err = openImage(cfg.Image, cfg.Volume.Size); err != nil {
-		return err
-	}
 	if a.place, err = newPlace(cfg); err != nil {
 		return err
 	}
+	if a.image, err = a.place.openImage(cfg.Volume.Size); err != nil {
+		return err
+	}
 	fs := newFuseSystem(v, int(a.image.Fd()), cfg.Volume.Size)
-	if a.fuse, err = mountFuse(fs, a.place.fuseDir(), a.place.record.Source); err != nil {
+	if a.fuse, err = mountFuse(fs, a.place.fuseDir(), a.place.source()); err != nil {
 		return err
 	}
 	if !cfg.FileOnly && loopUsable() {
@@ -82,14 +85,23 @@ func (d *Device) Path() string { return d.attachment.path() }
 func (d *Device) Block() bool { return d.attachment.loop != nil }
 
 // openImage opens the file that holds a volume's data, or creates it: sparse, so that it takes up only what is written.
-func openImage(path string, size units.Bytes) (_ *os.File, err error) {
-	image, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+// A temporary one must be new.
+func (p *place) openImage(size units.Bytes) (_ *os.File, err error) {
+	path := p.record.Image
+	image, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	created := err == nil
+	if errors.Is(err, os.ErrExist) && !p.record.TemporaryImage {
+		image, err = os.OpenFile(path, os.O_RDWR, 0)
+	}
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
 			image.Close()
+			if created {
+				err = errors.Join(err, os.Remove(path))
+			}
 		}
 	}()
 	if err := unix.Flock(int(image.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
@@ -102,11 +114,15 @@ func openImage(path string, size units.Bytes) (_ *os.File, err error) {
 	switch units.Bytes(info.Size()) {
 	case size:
 	case 0:
-		if err := image.Truncate(int64(size)); err != nil {
+		err := image.Truncate(int64(size))
+		if errors.Is(err, unix.EFBIG) {
+			return nil, fmt.Errorf("the file system of %s cannot hold a sparse file of %v: %w; name an image on another one, such as xfs", path, size, err)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("making image %s of %v: %w", path, size, err)
 		}
 	default:
-		return nil, fmt.Errorf("image %s holds a volume of %v, not of %v; name another file or delete it", path, units.Bytes(info.Size()), size)
+		return nil, fmt.Errorf("image %s holds a volume of %v, not of %v; give that size, or name another file", path, units.Bytes(info.Size()), size)
 	}
 	return image, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"time"
@@ -53,8 +52,8 @@ func readForCalibration(path string) (exitCode int) {
 func calibrate(ctx context.Context, v *volume, path string) error {
 	v.setProbe(calibrationLatency)
 	defer v.setProbe(0)
-	reader := exec.CommandContext(ctx, "/proc/self/exe")
-	reader.Args = []string{calibrator, path}
+	reader := command(ctx, "/proc/self/exe", path)
+	reader.Args[0] = calibrator
 	var stderr bytes.Buffer
 	reader.Stderr = &stderr
 	out, err := reader.Output()

@@ -40,25 +40,52 @@ func (a *attachment) close(ctx context.Context) error {
 	defer cancel()
 	var errs []error
 	if a.fuse != nil {
-		if err := a.letGo(ctx); err != nil {
-			errs = append(errs, a.cutOff(context.WithoutCancel(ctx), err))
+		err := a.letGo(ctx)
+		if err != nil && !isCovered(err) {
+			err = a.cutOff(context.WithoutCancel(ctx), err)
 		}
+		if isCovered(err) {
+			return errors.Join(err, a.leave(ctx))
+		}
+		errs = append(errs, err)
 	}
 	// A server that still runs must not find another file under the image's descriptor.
 	if a.image != nil && a.serverEnded() {
 		errs = append(errs, a.image.Close())
 	}
+	if a.image != nil {
+		_, err := a.place.removeImage()
+		errs = append(errs, err)
+	}
 	if a.place != nil {
-		errs = append(errs, a.place.removeImage(), a.place.remove())
+		errs = append(errs, a.place.remove())
 	}
 	return errors.Join(errs...)
+}
+
+func isCovered(err error) bool {
+	var covered *Covered
+	return errors.As(err, &covered)
+}
+
+// leave leaves what is still mounted to a later sweep, which finds it by the record.
+func (a *attachment) leave(ctx context.Context) error {
+	defer a.place.unlock()
+	if a.loop == nil {
+		return nil
+	}
+	return within(ctx, func() error {
+		// The volume ends with this process, before its file system does. Flushing the device writes what that holds.
+		_ = unix.IoctlSetInt(int(a.loop.device.Fd()), unix.BLKFLSBUF, 0)
+		return a.loop.clear()
+	})
 }
 
 // letGo takes down file system, loop device and FUSE mount, each as soon as nothing uses it.
 func (a *attachment) letGo(ctx context.Context) error {
 	if a.loop != nil {
-		for _, dir := range mountsOf(a.loop.number) {
-			if err := untilFree(ctx, func() error { return unmount(dir) }); err != nil {
+		for _, m := range mountsOf(a.loop.number) {
+			if err := untilFree(ctx, func() error { return m.unmount(0) }); err != nil {
 				return err
 			}
 		}
@@ -66,10 +93,14 @@ func (a *attachment) letGo(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := untilFree(ctx, func() error { return unmountFuse(a.fuse.dir, false) }); err != nil {
+	if err := untilFree(ctx, func() error { return a.unmountFuse(false) }); err != nil {
 		return err
 	}
 	return a.serverEnd(ctx)
+}
+
+func (a *attachment) unmountFuse(force bool) error {
+	return unmountFuse(a.fuse.dir, a.place.source(), force)
 }
 
 func (a *attachment) detachLoop(ctx context.Context) error {
@@ -115,13 +146,15 @@ func (a *attachment) cutOff(ctx context.Context, cause error) error {
 	busy := &Busy{Path: a.path(), Holders: a.holders()}
 	var errs []error
 	if a.loop != nil {
-		for _, dir := range mountsOf(a.loop.number) {
-			errs = append(errs, within(ctx, func() error { return detach(dir) }))
+		for _, m := range mountsOf(a.loop.number) {
+			err := within(ctx, func() error { return m.unmount(unix.MNT_DETACH) })
+			errs = append(errs, err)
+			if isCovered(err) {
+				return errors.Join(busy, err) // what lies below must stay too
+			}
 		}
 	}
-	if isMounted(a.fuse.dir, a.place.record.Source) {
-		errs = append(errs, within(ctx, func() error { return unmountFuse(a.fuse.dir, true) }))
-	}
+	errs = append(errs, within(ctx, func() error { return a.unmountFuse(true) }))
 	if a.loop != nil {
 		// With the FUSE file gone nothing that uses the device can hang; it detaches itself when the last user goes.
 		errs = append(errs, within(ctx, a.loop.clear))
@@ -131,13 +164,6 @@ func (a *attachment) cutOff(ctx context.Context, cause error) error {
 		errs = append([]error{cause}, errs...)
 	}
 	return errors.Join(append([]error{busy}, errs...)...)
-}
-
-func unmount(dir string) error {
-	if err := unix.Unmount(dir, 0); err != nil && err != unix.EINVAL {
-		return fmt.Errorf("unmounting %s: %w", dir, err)
-	}
-	return nil
 }
 
 // untilFree repeats a call for as long as it says that something is in use.

@@ -232,7 +232,6 @@ func TestFormatAndMountSpendNoCredits(t *testing.T) {
 // An ordinary user gets the file; nothing here needs root.
 func TestOrdinaryUser(t *testing.T) {
 	needsRoot(t)
-	const nobody = 65534
 	base, err := os.MkdirTemp("", "ebscope-user-*")
 	if err != nil {
 		t.Fatal(err)

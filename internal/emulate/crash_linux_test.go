@@ -17,12 +17,12 @@ import (
 	"ebscope/internal/units"
 )
 
-// startVictim starts a process that attaches and mounts a volume, and returns it with the volume's path and the
-// directory where it is mounted, empty where it is a file.
-func startVictim(t *testing.T, image string) (cmd *exec.Cmd, path, dir string) {
+// startVictim starts a process that attaches and mounts a volume whose image is in the folder temporary, and returns it
+// with the volume's path and the directory where it is mounted, empty where it is a file.
+func startVictim(t *testing.T, temporary string) (cmd *exec.Cmd, path, dir string) {
 	t.Helper()
 	cmd = exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), victimVariable+"="+image)
+	cmd.Env = append(os.Environ(), victimVariable+"=yes", "TMPDIR="+temporary)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -44,8 +44,11 @@ func TestKilledProcessIsSweptAndOnlyThat(t *testing.T) {
 	base := records(t)
 	live := attach(t, emulate.Config{Volume: gp2})
 	foreign := foreignMount(t, base)
-	image := filepath.Join(t.TempDir(), "image")
-	victim, _, dir := startVictim(t, image)
+	temporary := t.TempDir()
+	victim, _, dir := startVictim(t, temporary)
+	if images, _ := filepath.Glob(temporary + "/ebscope-*.img"); len(images) != 1 {
+		t.Fatalf("temporary images %v, want one", images)
+	}
 	if live.Block() {
 		// A file that is held open keeps the file system, and with it the loop device, from going by itself.
 		file, err := os.Create(filepath.Join(dir, "file"))
@@ -77,8 +80,8 @@ func TestKilledProcessIsSweptAndOnlyThat(t *testing.T) {
 	if lines := mountsBelow(t, base+"/victim-"); len(lines) > 0 {
 		t.Errorf("still mounted: %v", lines)
 	}
-	if _, err := os.Stat(image); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the temporary image is still there (%v)", err)
+	if images, _ := filepath.Glob(temporary + "/*"); len(images) > 0 {
+		t.Errorf("the temporary image is still there: %v", images)
 	}
 	if again, err := emulate.Sweep(t.Context()); err != nil || len(again) > 0 {
 		t.Errorf("a second Sweep removed %v (%v)", again, err)

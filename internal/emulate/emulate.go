@@ -35,10 +35,8 @@ type Config struct {
 	// Compress divides every time constant of the volume: see model.NewVolume. Zero means 1.
 	Compress float64
 	// Image is the file that holds the volume's data. It is created, sparse, where it does not exist; an existing one
-	// must have the volume's size.
+	// must have the volume's size. Empty means a temporary one, which is deleted with the volume, by Close or by Sweep.
 	Image string
-	// TemporaryImage says that the image is deleted with the volume, by Close or by Sweep.
-	TemporaryImage bool
 	// Latency is the service-latency profile. Nil means none: an I/O that no bucket holds back completes at once.
 	Latency model.Latency
 	// Seed makes the drawn latencies repeatable.
@@ -56,11 +54,8 @@ func (c Config) validate() error {
 	if err := c.catalog().Validate(c.Volume); err != nil {
 		return fmt.Errorf("volume %s: %w", c.Name, err)
 	}
-	if c.Compress != 0 && !(c.Compress >= 1 && c.Compress <= maxCompress) {
-		return fmt.Errorf("volume %s: compression %v must be from 1 to %v", c.Name, c.Compress, float64(maxCompress))
-	}
-	if c.Image == "" {
-		return fmt.Errorf("volume %s: no image file is given", c.Name)
+	if c.Compress != 0 && !(c.Compress >= 1 && c.Compress <= MaxCompress) {
+		return fmt.Errorf("volume %s: compression %v must be from 1 to %v", c.Name, c.Compress, float64(MaxCompress))
 	}
 	if c.Latency != nil {
 		if err := c.Latency.Validate(); err != nil {
@@ -77,8 +72,8 @@ func (c Config) catalog() *ebs.Catalog {
 	return c.Catalog
 }
 
-// maxCompress keeps a rate bucket of 3,000 IOPS at least one operation deep.
-const maxCompress = 3000
+// MaxCompress is the greatest compression: it keeps a rate bucket of 3,000 IOPS at least one operation deep.
+const MaxCompress = 3000
 
 // Stats is what a volume has done since it was attached, and how it stands now. I/O that was served while the clock
 // stood is not counted.
@@ -130,4 +125,15 @@ func (e *Busy) Error() string {
 		return fmt.Sprintf("%s was still in use and has been cut off", e.Path)
 	}
 	return fmt.Sprintf("%s was still in use and has been cut off; used by %s", e.Path, strings.Join(e.Holders, ", "))
+}
+
+// Covered says that a mount was left as it is, with its record, because unmounting it would have taken away what
+// somebody else has mounted over it or below it.
+type Covered struct {
+	Dir string // where the mount is
+	By  string // what is in the way
+}
+
+func (e *Covered) Error() string {
+	return fmt.Sprintf("%s is still mounted, because %s is in the way; unmount that, then run `ebscope cleanup`", e.Dir, e.By)
 }

@@ -4,44 +4,84 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
-	"regexp"
 	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-var fileSystemForm = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
+var errNoBlockDevice = errors.New("it is a file here, because attaching a loop device needs root and /dev/loop-control")
 
-// Format makes a file system of the given kind, such as xfs or ext4, on the volume. What was there is lost. On a
-// stopped clock it spends no credits.
+// CheckMount returns an Unavailable error where volumes cannot be mounted, or not be formatted as the given kind. An
+// empty kind asks for mounting only.
+func CheckMount(kind string) error {
+	if !loopUsable() {
+		return &Unavailable{What: "mounting a volume", Err: errNoBlockDevice}
+	}
+	if kind == "" {
+		return nil
+	}
+	fs, err := fileSystemOf(kind)
+	if err == nil {
+		_, err = fs.formatter()
+	}
+	return err
+}
+
+// formatter returns the path of the program that makes file systems of this kind.
+func (f fileSystem) formatter() (path string, err error) {
+	path, err = exec.LookPath("mkfs." + f.kind)
+	if err != nil {
+		return "", &Unavailable{What: "formatting a volume (install the package " + f.needs + ")", Err: err}
+	}
+	return path, nil
+}
+
+// Format makes a file system of one of the kinds of FileSystems on the volume. What was there is lost. On a stopped
+// clock it spends no credits.
 func (d *Device) Format(ctx context.Context, kind string) error {
 	if err := d.wantsBlock("formatting"); err != nil {
 		return err
 	}
-	if !fileSystemForm.MatchString(kind) {
-		return fmt.Errorf("file system %q is no such thing; use xfs or ext4", kind)
-	}
-	program, err := exec.LookPath("mkfs." + kind)
+	fs, err := fileSystemOf(kind)
 	if err != nil {
-		return fmt.Errorf("formatting volume %s: %w; install the package that has it (xfsprogs, e2fsprogs, btrfs-progs)", d.volume.name, err)
+		return err
 	}
-	// The image may hold an older file system; without this option the programs ask or refuse.
-	force := "-f"
-	if strings.HasPrefix(kind, "ext") {
-		force = "-F"
+	program, err := fs.formatter()
+	if err != nil {
+		return err
 	}
-	if out, err := exec.CommandContext(ctx, program, "-q", force, d.Path()).CombinedOutput(); err != nil {
+	out, err := command(ctx, program, "-q", fs.force, d.Path()).CombinedOutput()
+	if ctx.Err() != nil {
+		return fmt.Errorf("formatting volume %s: %w", d.volume.name, ctx.Err())
+	}
+	if err != nil {
 		return fmt.Errorf("formatting volume %s: %s: %w: %s", d.volume.name, program, err, strings.TrimSpace(string(out)))
 	}
 	return nil
 }
 
+// command prepares a program that ends with ctx, and not with a Ctrl-C of its own: that would look like a failure.
+func command(ctx context.Context, path string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}
+
 // Mount mounts the volume's file system at dir, which must exist, or with an empty dir at a directory of the device's
-// own. It returns the directory. Close unmounts it.
+// own. An empty kind means that of the file system that is found. It returns the directory. Close unmounts it.
 func (d *Device) Mount(kind, dir string) (string, error) {
 	if err := d.wantsBlock("mounting"); err != nil {
 		return "", err
+	}
+	if kind == "" {
+		found, err := d.fileSystem()
+		if err != nil {
+			return "", fmt.Errorf("mounting volume %s: %w", d.volume.name, err)
+		}
+		kind = found
 	}
 	if dir == "" {
 		dir = d.attachment.place.mountDir()
@@ -52,12 +92,19 @@ func (d *Device) Mount(kind, dir string) (string, error) {
 	return dir, nil
 }
 
+// fileSystem returns the kind of the file system on the volume.
+func (d *Device) fileSystem() (kind string, err error) {
+	device, err := os.Open(d.Path())
+	if err != nil {
+		return "", err
+	}
+	defer device.Close()
+	return detect(device)
+}
+
 func (d *Device) wantsBlock(what string) error {
 	if d.Block() {
 		return nil
 	}
-	return &Unavailable{
-		What: what + " volume " + d.volume.name,
-		Err:  errors.New("it is a file here, because attaching a loop device needs root and /dev/loop-control"),
-	}
+	return &Unavailable{What: what + " volume " + d.volume.name, Err: errNoBlockDevice}
 }

@@ -14,7 +14,10 @@ import (
 func (a *attachment) holders() (holders []string) {
 	inside := []string{a.place.file()}
 	if a.loop != nil {
-		inside = append(append(inside, a.loop.path()), mountsOf(a.loop.number)...)
+		inside = append(inside, a.loop.path())
+		for _, m := range mountsOf(a.loop.number) {
+			inside = append(inside, m.dir)
+		}
 		stacked, _ := os.ReadDir(a.loop.sysfs("holders"))
 		for _, device := range stacked {
 			holders = append(holders, "device "+device.Name())

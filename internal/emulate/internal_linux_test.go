@@ -66,8 +66,8 @@ func TestParseMounts(t *testing.T) {
 		"broken line\n" +
 		"37 35 0:45 / /run/x/fuse rw shared:2 - fuse.ebscope ebscope:x rw,user_id=0\n")
 	want := []mountEntry{
-		{major: 7, minor: 3, dir: "/mnt/with space", kind: "xfs", source: "/dev/loop3"},
-		{major: 0, minor: 45, dir: "/run/x/fuse", kind: "fuse.ebscope", source: "ebscope:x"},
+		{id: 36, parent: 35, major: 7, minor: 3, dir: "/mnt/with space", kind: "xfs", source: "/dev/loop3"},
+		{id: 37, parent: 35, major: 0, minor: 45, dir: "/run/x/fuse", kind: "fuse.ebscope", source: "ebscope:x"},
 	}
 	if len(got) != len(want) || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("got %+v, want %+v", got, want)

@@ -21,8 +21,8 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if image := os.Getenv(victimVariable); image != "" {
-		if err := victim(image); err != nil {
+	if os.Getenv(victimVariable) != "" {
+		if err := victim(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 }
 
 // victim attaches and mounts a volume, says so, and waits to be killed.
-func victim(image string) error {
-	d, err := emulate.Attach(context.Background(), emulate.Config{Name: "victim", Volume: gp2, Image: image, TemporaryImage: true})
+func victim() error {
+	d, err := emulate.Attach(context.Background(), emulate.Config{Name: "victim", Volume: gp2})
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ var (
 // them when the test is over.
 func records(t *testing.T) (dir string) {
 	t.Helper()
-	dir = t.TempDir()
+	dir = filepath.Join(t.TempDir(), "runtime")
 	t.Setenv(runtimeVariable, dir)
 	t.Cleanup(func() {
 		if left, _ := filepath.Glob(dir + "/*"); len(left) > 0 {

@@ -1,6 +1,7 @@
 package emulate
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -54,10 +55,7 @@ func mountFuse(fs *fuseSystem, dir, source string) (*fuseMount, error) {
 	}
 	server, err := fuse.NewServer(fs, at, options)
 	if err != nil {
-		if isMounted(dir, source) {
-			err = errors.Join(err, unmountFuse(dir, true))
-		}
-		return nil, &Unavailable{What: "serving a FUSE file", Err: err}
+		return nil, &Unavailable{What: "serving a FUSE file", Err: errors.Join(err, unmountFuse(dir, source, true))}
 	}
 	go func() {
 		defer close(m.served)
@@ -107,36 +105,40 @@ func usableFuse() error {
 // file returns the path of the volume in the mount.
 func (m *fuseMount) file(name string) string { return filepath.Join(m.dir, name) }
 
+// fuseMounted returns the FUSE mount of the given source at dir, if it is there.
+func fuseMounted(dir, source string) (m mountEntry, ok bool) {
+	for _, m := range mounts() {
+		if m.dir == dir && m.kind == fuseType && m.source == source {
+			return m, true
+		}
+	}
+	return mountEntry{}, false
+}
+
 // unmountFuse takes a FUSE mount away. With force it also cuts off whoever is using it: their I/O fails.
-func unmountFuse(dir string, force bool) error {
+func unmountFuse(dir, source string, force bool) error {
+	m, ok := fuseMounted(dir, source)
+	if !ok {
+		return nil
+	}
 	if os.Geteuid() == 0 {
 		flags := 0
 		if force {
 			// MNT_FORCE aborts the connection. It does so even where fusectl, the other way, is not mounted.
 			flags = unix.MNT_FORCE | unix.MNT_DETACH
 		}
-		if err := unix.Unmount(dir, flags); err != nil {
-			return fmt.Errorf("unmounting %s: %w", dir, err)
-		}
-		return nil
+		return m.unmount(flags)
 	}
 	option := "-u"
 	if force {
 		option = "-uz"
-		abortFuse(dir)
+		// For FUSE the device's minor number is the connection's. Without fusectl this cannot be done.
+		_ = os.WriteFile(fmt.Sprintf("/sys/fs/fuse/connections/%d/abort", m.minor), []byte("1"), 0)
 	}
-	if out, err := exec.Command("fusermount3", option, dir).CombinedOutput(); err != nil {
-		return fmt.Errorf("unmounting %s: %w: %s", dir, err, out)
-	}
-	return nil
-}
-
-// abortFuse ends the connection of a FUSE mount through fusectl, where that is mounted.
-func abortFuse(dir string) {
-	for _, m := range mounts() {
-		if m.dir == dir && m.kind == fuseType {
-			// For FUSE the device's minor number is the connection's.
-			_ = os.WriteFile(fmt.Sprintf("/sys/fs/fuse/connections/%d/abort", m.minor), []byte("1"), 0)
+	return m.unmountWith(func() error {
+		if out, err := exec.Command("fusermount3", option, dir).CombinedOutput(); err != nil {
+			return fmt.Errorf("%w: %s", err, bytes.TrimSpace(out))
 		}
-	}
+		return nil
+	})
 }

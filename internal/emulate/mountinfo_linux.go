@@ -1,13 +1,20 @@
 package emulate
 
 import (
+	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // mountEntry is a line of the mount table.
 type mountEntry struct {
+	id, parent        int // the parent is the mount that this one is mounted on
 	major, minor      int
 	dir, kind, source string
 }
@@ -29,16 +36,69 @@ func parseMounts(table string) (entries []mountEntry) {
 		if !found || len(place) < 5 || len(device) < 2 {
 			continue
 		}
-		major, minor, _ := strings.Cut(place[2], ":")
 		e := mountEntry{dir: unescape(place[4]), kind: device[0], source: unescape(device[1])}
-		var err1, err2 error
-		e.major, err1 = strconv.Atoi(major)
-		e.minor, err2 = strconv.Atoi(minor)
-		if err1 == nil && err2 == nil {
+		if _, err := fmt.Sscanf(line, "%d %d %d:%d", &e.id, &e.parent, &e.major, &e.minor); err == nil {
 			entries = append(entries, e)
 		}
 	}
 	return entries
+}
+
+// unmount takes the mount away. It is no error if it has gone.
+func (m mountEntry) unmount(flags int) error {
+	return m.unmountWith(func() error {
+		if err := unix.Unmount(m.dir, flags|unix.UMOUNT_NOFOLLOW); err != unix.EINVAL { // EINVAL: nothing is mounted there
+			return err
+		}
+		return nil
+	})
+}
+
+// unmountWith has call take the mount away by its path, unless that would take away another one.
+func (m mountEntry) unmountWith(call func() error) error {
+	table := mounts()
+	if !slices.Contains(table, m) {
+		return nil
+	}
+	reached, err := mountAt(m.dir)
+	for _, e := range table {
+		// What is mounted over a mount, or below its directory, is mounted on it. What hides it further up is reached
+		// in its stead.
+		if e.parent == m.id || e.id == reached && reached != m.id {
+			return &Covered{Dir: m.dir, By: fmt.Sprintf("the %s at %s", e.kind, e.dir)}
+		}
+	}
+	if err == nil && reached != m.id {
+		err = errors.New("its path leads elsewhere")
+	}
+	if err == nil {
+		err = call()
+	}
+	if err != nil {
+		return fmt.Errorf("unmounting %s: %w", m.dir, err)
+	}
+	return nil
+}
+
+// mountAt returns the number of the mount that a path leads to. Where the path does not exist, it is that of the
+// nearest directory above.
+func mountAt(path string) (id int, err error) {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	for errors.Is(err, unix.ENOENT) && path != "/" {
+		path = filepath.Dir(path)
+		fd, err = unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	}
+	if err != nil {
+		return 0, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer unix.Close(fd)
+	info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", fd))
+	if err != nil {
+		return 0, err
+	}
+	_, after, _ := strings.Cut(string(info), "mnt_id:")
+	number, _, _ := strings.Cut(after, "\n")
+	return strconv.Atoi(strings.TrimSpace(number))
 }
 
 // unescape undoes the kernel's octal escapes: a space in a path is written \040.

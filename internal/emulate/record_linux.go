@@ -6,33 +6,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// runtimeVariable is the environment variable that moves the records of attached volumes.
-const runtimeVariable = "EBSCOPE_RUNTIME_DIR"
-
-// runtimeDir is where the records and mount points of all attached volumes are.
-func runtimeDir() string {
-	if dir := os.Getenv(runtimeVariable); dir != "" {
-		return dir
-	}
-	if os.Geteuid() == 0 {
-		return "/run/ebscope"
-	}
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); dir != "" {
-		return filepath.Join(dir, "ebscope")
-	}
-	return filepath.Join(os.TempDir(), fmt.Sprintf("ebscope-%d", os.Geteuid()))
-}
-
-// record says what a volume leaves behind when its process dies. It is written before anything is mounted, and names
-// everything in advance: the mount by its directory and source, the loop device by the file in that mount.
+// record says what a volume leaves behind when its process dies. It is written before anything is made or mounted, and
+// names everything in advance: the mount by its directory, the loop device by the file in that mount.
 type record struct {
-	PID            int    `json:"pid"`
 	Name           string `json:"name"`
-	Source         string `json:"source"` // of the FUSE mount in the mount table
 	Image          string `json:"image"`
 	TemporaryImage bool   `json:"temporary_image"`
 }
@@ -51,25 +35,16 @@ func (p *place) recordPath() string { return filepath.Join(p.dir, "record.json")
 // file returns the path of the volume's FUSE file.
 func (p *place) file() string { return filepath.Join(p.fuseDir(), p.record.Name) }
 
+// source names the place's FUSE mount in the mount table.
+func (p *place) source() string { return "ebscope:" + filepath.Base(p.dir) }
+
 // newPlace makes the directory of a volume, locks it and writes its record.
 func newPlace(cfg Config) (_ *place, err error) {
-	base := runtimeDir()
-	if err := os.MkdirAll(base, 0o755); err != nil {
-		return nil, err
-	}
-	// The mount table and the loop driver give real paths, and those are compared.
-	if base, err = filepath.EvalSymlinks(base); err != nil {
-		return nil, err
-	}
-	if base, err = filepath.Abs(base); err != nil {
-		return nil, err
-	}
-	image, err := filepath.Abs(cfg.Image)
-	if err != nil {
+	if err := makeBase(); err != nil {
 		return nil, err
 	}
 	// While the base is locked, no sweep takes the new directory for one that a dead process left.
-	lock, err := lockDir(base, 0)
+	base, lock, err := lockBase()
 	if err != nil {
 		return nil, err
 	}
@@ -78,11 +53,14 @@ func newPlace(cfg Config) (_ *place, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &place{dir: dir, record: record{
-		PID: os.Getpid(), Name: cfg.Name, Source: "ebscope:" + filepath.Base(dir),
-		Image: image, TemporaryImage: cfg.TemporaryImage,
-	}}
-	if err := p.write(); err != nil {
+	p := &place{dir: dir, record: record{Name: cfg.Name, Image: cfg.Image, TemporaryImage: cfg.Image == ""}}
+	if p.record.TemporaryImage {
+		p.record.Image = filepath.Join(os.TempDir(), "ebscope-"+filepath.Base(dir)+".img")
+	}
+	if p.record.Image, err = filepath.Abs(p.record.Image); err == nil {
+		err = p.write()
+	}
+	if err != nil {
 		return nil, errors.Join(err, p.remove())
 	}
 	return p, nil
@@ -94,8 +72,7 @@ func (p *place) write() error {
 		return err
 	}
 	p.lock = lock
-	// Others may pass: a database on the mounted file system need not run as root.
-	if err := os.Chmod(p.dir, 0o755); err != nil {
+	if err := os.Chmod(p.dir, passable); err != nil {
 		return err
 	}
 	for _, dir := range []string{p.fuseDir(), p.mountDir()} {
@@ -110,74 +87,88 @@ func (p *place) write() error {
 	return os.WriteFile(p.recordPath(), data, 0o600)
 }
 
-// openPlace takes over the place of a process that has died. It returns nil where the process lives.
+// placeForm is the form of a place's name: the volume's, and the number that makes it unique.
+var placeForm = regexp.MustCompile(strings.TrimSuffix(nameForm.String(), "$") + `-[0-9]+$`)
+
+// openPlace takes over the place of a process that has died. It returns nil where the process lives, and an error
+// where it does not understand what it finds.
 func openPlace(dir string) (*place, error) {
+	if !placeForm.MatchString(filepath.Base(dir)) {
+		return nil, fmt.Errorf("%s is no volume's directory; move it elsewhere", dir)
+	}
+	if err := checkOwn(dir); err != nil {
+		return nil, err
+	}
 	p := &place{dir: dir}
 	var err error
 	p.lock, err = lockDir(dir, unix.LOCK_NB)
-	if errors.Is(err, unix.EWOULDBLOCK) || errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, unix.EWOULDBLOCK) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	data, err := os.ReadFile(p.recordPath())
-	if errors.Is(err, os.ErrNotExist) || err == nil && len(data) == 0 {
-		return p, nil // it died before it had mounted anything
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &p.record)
-	}
-	if err != nil {
-		p.lock.Close()
-		return nil, fmt.Errorf("reading the record %s: %w; unmount by hand what is in its directory and delete that", p.recordPath(), err)
+	if err := p.read(); err != nil {
+		p.unlock()
+		return nil, fmt.Errorf("%s: %w; unmount by hand what is in its directory and delete that", p.recordPath(), err)
 	}
 	return p, nil
 }
 
-// remove deletes the place and nothing else: a directory that is still mounted, or not empty, stays and is reported.
-func (p *place) remove() error {
-	var errs []error
-	for _, path := range []string{p.mountDir(), p.fuseDir(), p.recordPath(), p.dir} {
-		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-			errs = append(errs, err)
-			break
-		}
-	}
-	if p.lock != nil {
-		errs = append(errs, p.lock.Close())
-		p.lock = nil
-	}
-	return errors.Join(errs...)
-}
-
-// removeImage deletes a temporary image.
-func (p *place) removeImage() error {
-	if !p.record.TemporaryImage {
+// read reads the record. There is none if the process died before it had mounted anything.
+func (p *place) read() error {
+	data, err := os.ReadFile(p.recordPath())
+	if errors.Is(err, os.ErrNotExist) || err == nil && len(data) == 0 {
 		return nil
 	}
-	if err := os.Remove(p.record.Image); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err != nil {
 		return err
+	}
+	if err := json.Unmarshal(data, &p.record); err != nil {
+		return fmt.Errorf("it is no record: %w", err)
+	}
+	if !nameForm.MatchString(p.record.Name) || !strings.HasPrefix(filepath.Base(p.dir), p.record.Name+"-") {
+		return errors.New("it is not the record of this directory's volume")
 	}
 	return nil
 }
 
-// lockDir locks a directory; it waits for the lock unless how is LOCK_NB, and then EWOULDBLOCK says that a living
-// process holds it. Closing the file unlocks.
-func lockDir(path string, how int) (*os.File, error) {
-	dir, err := os.Open(path)
+// remove deletes the place and nothing else: a directory that is still mounted, or not empty, stays and is reported.
+func (p *place) remove() error {
+	defer p.unlock()
+	for _, path := range []string{p.mountDir(), p.fuseDir(), p.recordPath(), p.dir} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// unlock leaves the place to a later sweep.
+func (p *place) unlock() {
+	if p.lock != nil {
+		p.lock.Close()
+		p.lock = nil
+	}
+}
+
+// removeImage deletes a temporary image, and says whether there was one. What it deletes is this user's file, and has
+// the name of a temporary image.
+func (p *place) removeImage() (removed bool, err error) {
+	if !p.record.TemporaryImage {
+		return false, nil
+	}
+	info, err := os.Lstat(p.record.Image)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	for {
-		err := unix.Flock(int(dir.Fd()), unix.LOCK_EX|how)
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil {
-			dir.Close()
-			return nil, fmt.Errorf("locking %s: %w", path, err)
-		}
-		return dir, nil
+	ours, _ := filepath.Match("ebscope-*.img", info.Name())
+	if stat, ok := info.Sys().(*syscall.Stat_t); !ours || !info.Mode().IsRegular() || !ok || int(stat.Uid) != os.Geteuid() {
+		return false, fmt.Errorf("%s is not a temporary image of this user and is left alone", p.record.Image)
 	}
+	err = os.Remove(p.record.Image)
+	return err == nil, err
 }

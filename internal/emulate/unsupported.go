@@ -30,6 +30,9 @@ func (d *Device) Format(context.Context, string) error { return unavailable() }
 // Mount returns an Unavailable error here.
 func (d *Device) Mount(string, string) (string, error) { return "", unavailable() }
 
+// CheckMount returns an Unavailable error here.
+func CheckMount(string) error { return unavailable() }
+
 // Close has nothing to do here.
 func (d *Device) Close(context.Context) error { return nil }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // up starts "ebscope emulate" and returns the lines that it prints, once it is up.
@@ -112,6 +113,36 @@ func TestCleanupAfterKill(t *testing.T) {
 	}
 }
 
+// After kill -9 the same command works again, although a dead file system is still at its directory.
+func TestEmulateAgainAfterKill(t *testing.T) {
+	needsEmulation(t)
+	needs(t, "mkfs.xfs")
+	needsRoot(t)
+	dir := t.TempDir()
+	mount := filepath.Join(dir, "mnt")
+	if err := os.Mkdir(mount, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--size", "1GiB", "--mkfs", "xfs", "--mount", mount}
+	killed, _ := up(t, dir, 2, args...)
+	_ = killed.Process.Kill()
+	_ = killed.Wait()
+	// The file system shuts down when it cannot read; then not even stat answers.
+	for range 100 {
+		_, _ = os.ReadDir(mount)
+		if _, err := os.Stat(mount); err != nil {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	cmd, _ := up(t, dir, 2, args...)
+	_ = cmd.Process.Signal(syscall.SIGINT)
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	nothingLeft(t, dir)
+}
+
 func TestSizeWithoutUnit(t *testing.T) {
 	needsEmulation(t)
 	dir := t.TempDir()
@@ -133,6 +164,53 @@ func TestSizeWithoutUnit(t *testing.T) {
 	if !strings.Contains(said, "read as 45 GiB") {
 		t.Errorf("said %q, want that 45 was read as 45 GiB", said)
 	}
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	nothingLeft(t, dir)
+}
+
+// What somebody has mounted over the volume's directory stays, and takes nothing of the volume's data along.
+func TestEmulateCovered(t *testing.T) {
+	needsEmulation(t)
+	needs(t, "mkfs.xfs")
+	needsRoot(t)
+	dir := t.TempDir()
+	mount, want := filepath.Join(dir, "mnt"), strings.Repeat("a database page ", 1<<16)
+	if err := os.Mkdir(mount, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"--size", "1GiB", "--image", filepath.Join(dir, "image"), "--mount", mount}
+	cmd, _ := up(t, dir, 2, append(args, "--mkfs", "xfs")...)
+	if err := os.WriteFile(filepath.Join(mount, "file"), []byte(want), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", mount, "tmpfs", 0, ""); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Process.Signal(syscall.SIGINT)
+	_ = cmd.Wait()
+	said := cmd.Stderr.(*bytes.Buffer).String()
+	if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.Contains(said, "tmpfs at "+mount) || !strings.Contains(said, "ebscope cleanup") {
+		t.Errorf("exit %d, want 1 and what covers the volume: %s", code, said)
+	}
+	if o := run(t, dir, "cleanup"); o.code != 1 || !strings.Contains(o.stderr, "tmpfs at "+mount) {
+		t.Errorf("cleanup of a covered volume: exit %d, want 1: %s%s", o.code, o.stdout, o.stderr)
+	}
+	if err := syscall.Unmount(mount, 0); err != nil {
+		t.Errorf("the mount of somebody else: %v", err)
+	}
+	if o := run(t, dir, "cleanup"); o.code != 0 || !strings.Contains(o.stdout, "removed file system at "+mount) {
+		t.Errorf("cleanup: exit %d: %s%s", o.code, o.stdout, o.stderr)
+	}
+	nothingLeft(t, dir)
+
+	// Without --mkfs the file system that is there is mounted.
+	cmd, _ = up(t, dir, 2, args...)
+	if got, err := os.ReadFile(filepath.Join(mount, "file")); err != nil || string(got) != want {
+		t.Errorf("read back %d bytes, %v; want %d", len(got), err, len(want))
+	}
+	_ = cmd.Process.Signal(syscall.SIGINT)
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
