@@ -10,6 +10,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"ebscope/internal/ebs"
+	"ebscope/internal/emulate"
 	"ebscope/internal/result"
 	"ebscope/internal/workload"
 )
@@ -46,6 +47,9 @@ func (p Plan) Validate() error {
 	}
 	if !(p.Compress >= 1 && p.Compress <= result.MaxCompress) {
 		return fmt.Errorf("--compress %v: use 1 (not compressed) or more", p.Compress)
+	}
+	if p.Compress > emulate.MaxCompress && p.Target == result.Emulated {
+		return fmt.Errorf("--compress %v: an emulated volume takes at most %v", p.Compress, float64(emulate.MaxCompress))
 	}
 	if p.Compress != 1 && p.Target == result.Path {
 		return errors.New("--compress works on emulated and simulated volumes only: the credit bucket of a real volume cannot be shrunk; leave it out, or use --target emulated")

@@ -32,9 +32,6 @@ const imagesDir = "volumes"
 const imageSuffix = ".img"
 
 func (t *emulatedTarget) open(ctx context.Context, state json.RawMessage) (map[string]string, error) {
-	if _, err := emulate.Sweep(ctx); err != nil {
-		return nil, fmt.Errorf("remove what an earlier run left behind: %w", err)
-	}
 	images, err := filepath.Abs(filepath.Join(t.dir, imagesDir))
 	if err != nil {
 		return nil, err

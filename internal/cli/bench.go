@@ -108,6 +108,9 @@ func runBench(ctx context.Context, o benchOptions, catalog *ebs.Catalog, given f
 		}
 	}
 
+	if directory.Run.Target == result.Emulated {
+		sweep(ctx, stderr)
+	}
 	progress := newProgress(stderr, directory.Run)
 	err := bench.Bench{Fio: fio, Progress: progress, Now: time.Now}.Run(ctx, directory)
 	progress.close()

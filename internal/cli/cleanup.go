@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 
@@ -31,4 +32,11 @@ func printRemoved(w io.Writer, removed []string, err error) error {
 		fmt.Fprintln(w, "nothing to remove")
 	}
 	return err
+}
+
+// sweep removes what killed runs left behind, before something new is made. What cannot be removed is in nobody's way.
+func sweep(ctx context.Context, stderr io.Writer) {
+	if _, err := emulate.Sweep(ctx); err != nil {
+		fmt.Fprintln(stderr, "ebscope: warning: what an earlier run left behind could not be removed:", indent(err.Error()))
+	}
 }

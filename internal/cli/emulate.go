@@ -78,9 +78,7 @@ func runEmulate(ctx context.Context, o emulateOptions, catalog *ebs.Catalog, std
 	if err != nil {
 		return usage("--credits: %w", err)
 	}
-	if _, err := emulate.Sweep(ctx); err != nil {
-		fmt.Fprintln(stderr, "ebscope: warning: what an earlier run left behind could not be removed:", indent(err.Error()))
-	}
+	sweep(ctx, stderr)
 	// After the sweep: a dead file system at the directory would answer with errors.
 	if err := checkMount(o); err != nil {
 		return err

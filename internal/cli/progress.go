@@ -10,7 +10,6 @@ import (
 	"ebscope/internal/bench"
 	"ebscope/internal/fio/process"
 	"ebscope/internal/result"
-	"ebscope/internal/units"
 	"ebscope/internal/workload"
 )
 
@@ -32,7 +31,7 @@ func newProgress(w io.Writer, run result.Run) progress {
 func headline(run result.Run) string {
 	text := fmt.Sprintf("%s on %s, %s", counted(len(run.Profile.Phases), "phase"), counted(len(run.Profile.Volumes), "volume"), run.Target)
 	if run.Compress != 1 {
-		text += fmt.Sprintf(", compressed %g times (every time constant is divided by %[1]g)", run.Compress)
+		text += fmt.Sprintf(", compressed %g times", run.Compress)
 	}
 	return text
 }
@@ -90,12 +89,14 @@ func (p *progressBar) PhaseStarted(index, total int, phase workload.Phase, takes
 	}
 	p.before = p.remaining - remaining
 	p.title, p.takes = fmt.Sprintf("%d/%d %s", index, total, phaseTitle(phase)), takes
-	p.draw(0, 0)
+	p.draw(0, "starting")
 }
 
-func (p *progressBar) PhaseAt(now process.Progress) { p.draw(min(now.Elapsed, p.takes), now.IOPS) }
+func (p *progressBar) PhaseAt(now process.Progress) {
+	p.draw(min(now.Elapsed, p.takes), now.IOPS.String())
+}
 
-func (p *progressBar) draw(elapsed time.Duration, rate units.IOPS) {
+func (p *progressBar) draw(elapsed time.Duration, rate string) {
 	at := p.before + elapsed
 	p.bar.Describe(fmt.Sprintf("%-24s %12s  %s left", p.title, rate, clock(p.remaining-at)))
 	_ = p.bar.Set64(min(at, p.remaining-time.Millisecond).Milliseconds()) // a bar that cannot be drawn is no reason to stop
