@@ -37,6 +37,7 @@ type benchOptions struct {
 	runs     string
 	fio      string
 	engine   string
+	catalog  string // as on the command line
 	output   string
 }
 
@@ -58,6 +59,7 @@ A run that was cut goes on with --resume.`,
   ebscope bench --resume runs/20261130T120000Z-gp2-vs-gp3-emulated`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.catalog = catalogArgument(cmd)
 			catalog, err := catalogOf(cmd)
 			if err != nil {
 				return err
@@ -246,7 +248,7 @@ func benchCommand(o benchOptions, plan bench.Plan) string {
 	if o.engine != process.DefaultEngine {
 		parts = append(parts, "--engine "+o.engine)
 	}
-	return strings.Join(parts, " ")
+	return strings.Join(parts, " ") + o.catalog
 }
 
 func environment(plan bench.Plan, fio process.Fio) result.Environment {

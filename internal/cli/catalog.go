@@ -20,6 +20,14 @@ func catalogOf(cmd *cobra.Command) (*ebs.Catalog, error) {
 	return catalog, err
 }
 
+// catalogArgument is how a command line names the user's catalog, with a space before it; empty where the user gave none.
+func catalogArgument(cmd *cobra.Command) string {
+	if path := cmd.Flag(catalogFlag).Value.String(); path != "" {
+		return " --" + catalogFlag + " " + quoted(path)
+	}
+	return ""
+}
+
 // givenCatalog returns the catalog that ships, extended by the user's, and nil where the user gave none.
 func givenCatalog(cmd *cobra.Command) (*ebs.Catalog, error) {
 	path, err := cmd.Flags().GetString(catalogFlag)

@@ -27,6 +27,7 @@ type simulateOptions struct {
 	against  string
 	runs     string
 	output   string
+	catalog  string // as on the command line
 }
 
 func newSimulateCommand() *cobra.Command {
@@ -45,6 +46,7 @@ With --against, it predicts a run that was measured, and prints prediction and m
   ebscope simulate --against runs/20261130T120000Z-gp2-vs-gp3-emulated`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.catalog = catalogArgument(cmd)
 			if o.against != "" {
 				for _, flag := range []string{"profile", "instance", "volume", "compress"} {
 					if cmd.Flags().Changed(flag) {
@@ -91,6 +93,7 @@ func runSimulate(ctx context.Context, o simulateOptions, catalog *ebs.Catalog, s
 	for _, v := range o.volumes {
 		command += " --volume " + v
 	}
+	command += o.catalog
 	plan := bench.Plan{
 		Profile: profile, Catalog: catalog, Compress: o.compress, Target: result.Simulated, Runs: o.runs, Tool: tool(), Command: command,
 	}
@@ -115,7 +118,7 @@ func runAgainst(ctx context.Context, o simulateOptions, given *ebs.Catalog, stdo
 	}
 	plan := bench.Plan{
 		Profile: measured.Run.Profile, Catalog: measured.Catalog, Compress: measured.Run.Compress, Target: result.Simulated,
-		Runs: o.runs, Tool: tool(), Command: "ebscope simulate --against " + o.against,
+		Runs: o.runs, Tool: tool(), Command: "ebscope simulate --against " + o.against + o.catalog,
 	}
 	dir, r, err := simulated(ctx, plan, stderr)
 	if err != nil {

@@ -134,6 +134,9 @@ func TestCatalogIsKeptWithTheRun(t *testing.T) {
 	if err != nil || len(runs) != 1 {
 		t.Fatalf("run directories %v, %v", runs, err)
 	}
+	if record, err := os.ReadFile(filepath.Join(runs[0], "run.json")); err != nil || !strings.Contains(string(record), "--compress 1 --catalog mine.yaml\"") {
+		t.Errorf("the command that repeats the run does not name the catalog: %v", err)
+	}
 	if got := burst(run(t, dir, "analyze", runs[0], "-o", "json")); got != 4000 {
 		t.Errorf("analyze: burst %v, want the recorded 4,000", got)
 	}
