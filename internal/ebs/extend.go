@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -53,6 +54,9 @@ func (c *Catalog) Extend(r io.Reader) (*Catalog, error) {
 	extended.added += string(text)
 	return extended, nil
 }
+
+// nameForm is that of instance types and regions.
+var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,60}$`)
 
 // document is a catalog's YAML form with its entries still to be laid over what they override.
 type document struct {
@@ -125,12 +129,19 @@ func complete(n *yaml.Node) error {
 func plain(err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: unmarshal errors:\n  ")
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "yaml: "), "\n  ", "; ")
-	text = strings.ReplaceAll(text, "field ", "key ")
-	for name, what := range formNames {
-		text = strings.ReplaceAll(text, "not found in type ebs."+name, "is unknown in "+what)
-		text = strings.ReplaceAll(text, "into ebs."+name, "into "+what)
-	}
-	return errors.New(text)
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "field ", "key "), "not found in type ", "is unknown in ")
+	goType := regexp.MustCompile(`(\[\]|map\[string\])?ebs\.(\w+)`)
+	return errors.New(goType.ReplaceAllStringFunc(text, func(found string) string {
+		parts := goType.FindStringSubmatch(found)
+		switch parts[1] {
+		case "[]":
+			return "a list, each " + formNames[parts[2]]
+		case "map[string]":
+			return "names, each with " + formNames[parts[2]]
+		default:
+			return formNames[parts[2]]
+		}
+	}))
 }
 
 // apply lays a document over the catalog.
@@ -183,6 +194,9 @@ func (c *Catalog) applyInstances(d document, source string) error {
 	instances := maps.Clone(c.instances())
 	for _, name := range slices.Sorted(maps.Keys(d.Instances)) {
 		node, form := d.Instances[name], formOfInstance(instances[name])
+		if !nameForm.MatchString(name) {
+			return fmt.Errorf("line %d: instance type %q: use lower-case letters, digits, dots and dashes", node.Line, name)
+		}
 		form.Source, form.Date = source, d.Date
 		if err := node.Decode(&form); err != nil {
 			return plain(err)
@@ -203,6 +217,9 @@ func (c *Catalog) applyRegions(d document, source string) error {
 	regions := maps.Clone(c.regions())
 	for _, code := range slices.Sorted(maps.Keys(d.Regions)) {
 		given, old := d.Regions[code], regions[code]
+		if !nameForm.MatchString(code) {
+			return fmt.Errorf("region %q: use lower-case letters, digits and dashes", code)
+		}
 		prices := Prices{Region: code, Location: old.Location, Volumes: map[Type]Price{}}
 		maps.Copy(prices.Volumes, old.Volumes)
 		if given.Location != "" {

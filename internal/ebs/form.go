@@ -10,8 +10,8 @@ import (
 // formNames say what the parts of the YAML form are to a user.
 var formNames = map[string]string{
 	"strictDocument": "a catalog", "typeForm": "a volume type", "instanceForm": "an instance type", "regionForm": "a region",
-	"priceForm": "a price", "sizeForm": "a size", "iopsForm": "iops", "throughputForm": "throughput", "stepForm": "by_size",
-	"lineForm": "by_iops", "perTiBForm": "per_tib", "number": "a number", "rates": "a price or a list of prices",
+	"priceForm": "a price", "sizeForm": "a size range", "iopsForm": "iops", "throughputForm": "throughput", "stepForm": "a step of by_size",
+	"lineForm": "a line of by_iops", "perTiBForm": "per_tib", "number": "a number", "rates": "a price or a list of prices",
 	"size": "a size", "throughput": "a throughput",
 }
 
