@@ -53,7 +53,7 @@ func Judge(c Claim, catalog *ebs.Catalog) (Judgement, error) {
 	if err := j.resolve(); err != nil {
 		return Judgement{}, fmt.Errorf("line %d: claim %q: %w", c.Line, c.Name, err)
 	}
-	for _, law := range []func(){j.rule, j.littlesLaw, j.arithmetic, j.rates, j.fall, j.price} {
+	for _, law := range []func(){j.rule, j.littlesLaw, j.mean, j.arithmetic, j.rates, j.fall, j.price} {
 		law()
 	}
 	return Judgement{Claim: c, Verdict: gravest(j.findings), Findings: j.findings}, nil

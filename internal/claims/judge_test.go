@@ -49,6 +49,12 @@ func TestJudge(t *testing.T) {
 		{"maximum too short", gp3 + depth + "result: {iops: 3000, p99: 1ms, max: 10ms}", claims.Impossible, "at most 1.09 ms"},
 		{"percentiles fall", depth + "result: {iops: 2900, p50: 3ms, p99: 2ms}", claims.Impossible, "p50 of 3 ms cannot be above the p99"},
 		{"no depth", gp3 + "result: {p99: 2ms}", claims.Unjudged, "state queue_depth and iops"},
+		// without depth and rate: no mean is above the maximum, and half of the I/Os take p50 or more: 0.5 × 5 ms = 2.5 ms
+		{"mean above the maximum", "result: {mean: 5ms, max: 3ms}", claims.Impossible, "at most 3 ms, not 5 ms"},
+		{"mean above the maximum at a rate", depth + "result: {iops: 1600, mean: 5ms, max: 3ms}", claims.Impossible, "at most 3 ms, not 5 ms"},
+		{"mean below the median's share", "result: {mean: 0.1ms, p50: 5ms}", claims.Impossible, "at least 2.5 ms, not 0.1 ms"},
+		{"mean above what the percentiles leave", "result: {mean: 5ms, p99: 1ms, max: 10ms}", claims.Impossible, "at most 1.09 ms"},
+		{"a mean that may be lower", "result: {mean: <5ms, max: 3ms}", claims.Unjudged, "state queue_depth"},
 		// throughput = rate × block size: 3,000 × 4 KiB = 11.72 MiB/s
 		{"throughput of another block", gp3 + depth + "result: {iops: 3000, throughput: 125MiB/s}", claims.Impossible, "are 11.72 MiB/s, not 125 MiB/s"},
 		// limits

@@ -54,21 +54,7 @@ func (j *judge) distribution(sum string, mean float64) {
 	if len(percentiles) == 0 {
 		return
 	}
-	// Of the share of I/Os between two percentiles each takes at least the lower one and at most the upper one.
-	var least, most float64
-	for i, p := range percentiles {
-		below, above := 0.0, 1.0
-		if i > 0 {
-			below = percentiles[i-1].share
-		}
-		if i+1 < len(percentiles) {
-			above = percentiles[i+1].share
-		}
-		if !p.Below {
-			least += (above - p.share) * p.Value.Seconds()
-		}
-		most += (p.share - below) * p.Value.Seconds()
-	}
+	least, most := bounds(percentiles)
 	last := percentiles[len(percentiles)-1]
 	slower := 1 - last.share
 	tail := (mean - most) / slower
@@ -82,6 +68,46 @@ func (j *judge) distribution(sum string, mean float64) {
 			last.name, last, number(100*slower), ms(tail)))
 	default:
 		j.find(Possible, LittlesLaw, "%s; a %s of %v is possible.", sum, last.name, last)
+	}
+}
+
+// bounds are what a mean is at least, and at most without the I/Os above the last percentile, in seconds. Of the share of
+// I/Os between two percentiles each takes at least the lower one and at most the upper one.
+func bounds(percentiles []percentile) (least, most float64) {
+	for i, p := range percentiles {
+		below, above := 0.0, 1.0
+		if i > 0 {
+			below = percentiles[i-1].share
+		}
+		if i+1 < len(percentiles) {
+			above = percentiles[i+1].share
+		}
+		if !p.Below {
+			least += (above - p.share) * p.Value.Seconds()
+		}
+		most += (p.share - below) * p.Value.Seconds()
+	}
+	return least, most
+}
+
+// mean holds a stated mean against the stated percentiles and the maximum. That takes neither depth nor rate.
+func (j *judge) mean() {
+	mean, longest, percentiles := j.Result.Mean, j.Result.Max, j.percentiles()
+	if mean.Value == 0 {
+		return
+	}
+	stated := mean.Value.Seconds()
+	least, most := bounds(percentiles)
+	if least > stated*(1+rounding) {
+		last := percentiles[len(percentiles)-1]
+		j.find(Impossible, Arithmetic, "With a %s of %v the mean is at least %s, not %v.", last.name, last, ms(least), mean)
+	}
+	slower := 1.0
+	if len(percentiles) > 0 {
+		slower -= percentiles[len(percentiles)-1].share
+	}
+	if most += slower * longest.Value.Seconds(); longest.Value > 0 && !mean.Below && stated > most*(1+submission) {
+		j.find(Impossible, Arithmetic, "With a maximum of %v the mean is at most %s, not %v.", longest, ms(most), mean)
 	}
 }
 

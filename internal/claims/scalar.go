@@ -1,6 +1,7 @@
 package claims
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -79,9 +80,12 @@ func (t *throughput) UnmarshalYAML(n *yaml.Node) error {
 			break
 		}
 	}
-	x, err := positive(text)
-	if err != nil || unit == 0 {
+	if unit == 0 {
 		return fmt.Errorf("line %d: throughput %q: write it like 250MiB/s, or 275MB/s where that is what was stated", n.Line, n.Value)
+	}
+	x, err := positive(text)
+	if err != nil {
+		return fmt.Errorf("line %d: throughput %w", n.Line, err)
 	}
 	*t = throughput(units.Throughput(x) * unit)
 	return nil
@@ -126,11 +130,13 @@ func (p *percent) UnmarshalYAML(n *yaml.Node) error {
 func positive(text string) (float64, error) {
 	text = strings.TrimSpace(text)
 	x, err := strconv.ParseFloat(text, 64)
-	if err != nil || strings.Trim(text, "0123456789.") != "" {
+	switch {
+	case math.IsNaN(x) || err != nil && !errors.Is(err, strconv.ErrRange):
 		return 0, fmt.Errorf("%q is not a number; write it like 3000 or 9.12", text)
-	}
-	if x <= 0 || x > 1e9 {
+	case x <= 0 || x > 1e9:
 		return 0, fmt.Errorf("%q must be greater than zero and at most a billion", text)
+	case strings.Trim(text, "0123456789.") != "":
+		return 0, fmt.Errorf("%q: write it in plain digits, like 3000 or 9.12", text)
 	}
 	return x, nil
 }
