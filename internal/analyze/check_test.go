@@ -9,6 +9,7 @@ import (
 	"ebscope/internal/analyze"
 	"ebscope/internal/ebs"
 	"ebscope/internal/result"
+	"ebscope/internal/workload"
 )
 
 // After a stall a bucket lets through what came in meanwhile. At K = 60 its depth is 50 operations: in 150 ms
@@ -53,6 +54,42 @@ func TestLittlesLawOfALayout(t *testing.T) {
 		near(t, "expected latency", law.Expected, want.Expected, 0.001)
 		if !total.OK {
 			t.Errorf("the series ends before the flush, yet %+v", total)
+		}
+	}
+}
+
+// Two jobs do one I/O of half a millisecond at a time and think in between: 2 ÷ (100.5 ms) = 19.9 IOPS, 2 ÷ (500.5 ms) = 4.0.
+// One that thinks for an hour does one I/O each in a minute, and no cycle is seen to its end: there is nothing to check.
+func TestLittlesLawCountsThinkTime(t *testing.T) {
+	for _, tt := range []struct {
+		think string
+		cycle float64 // ms; zero where none is seen
+	}{{"100ms", 100.5}, {"500ms", 500.5}, {"1h", 0}} {
+		p, err := workload.Parse(ebs.Embedded(), []byte(`
+name: thinking
+file_size: 1GiB
+volumes:
+  - {name: v, type: gp3, size: 100GiB}
+phases:
+  - {name: layout, volume: v, rw: write, block_size: 1MiB, queue_depth: 1}
+  - {name: think, volume: v, rw: randread, block_size: 4KiB, queue_depth: 1, jobs: 2, duration: 60s, think_time: `+tt.think+`}
+`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, measured, predicted := simulated(t, p, 1)
+		checks := analyze.Run(ebs.Embedded(), run, measured, predicted).Checks
+		i := slices.IndexFunc(checks, func(c analyze.Check) bool { return c.Phase == "think" && c.Code == "littles-law" })
+		switch {
+		case tt.cycle == 0:
+			if i >= 0 {
+				t.Errorf("%s: %+v, want no check", tt.think, checks[i])
+			}
+		case i < 0 || !checks[i].OK:
+			t.Errorf("%s: no check that holds in %+v", tt.think, checks)
+		default:
+			near(t, tt.think, checks[i].Measured, tt.cycle, 0.2)
+			near(t, tt.think, checks[i].Expected, tt.cycle, 0.01*tt.cycle)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func (s subject) judge(c course, f *fall) (Verdict, string) {
 func (s subject) judgeLevels(c course) (Verdict, string) {
 	switch {
 	case offLevel(c) >= restless && s.restored:
-		return Unstable, s.wandered(c) + " once blocks had come from the snapshot."
+		return Unstable, s.wandered(c) + " as blocks came from the snapshot."
 	case offLevel(c) >= restless:
 		return Unstable, s.wandered(c) + ", which no limit that is known explains."
 	}
@@ -78,7 +78,7 @@ func (s subject) judgeSteady(level float64) (Verdict, string) {
 		return Sustained, fmt.Sprintf("%s throughout: no limit was reached, the application keeps to its own rate.", s.rate(level))
 	}
 	if h.limit == model.QueueDepth && s.phase.ThinkTime > 0 {
-		return Sustained, fmt.Sprintf("%s throughout: no limit was reached, %d jobs, latency and think time set the rate.", s.rate(level), s.phase.Jobs)
+		return Sustained, fmt.Sprintf("%s throughout: no limit was reached, %s, latency and think time set the rate.", s.rate(level), count(s.phase.Jobs, "job"))
 	}
 	if h.limit == model.QueueDepth {
 		return Sustained, fmt.Sprintf("%s throughout: no limit was reached, queue depth %d and latency set the rate.",

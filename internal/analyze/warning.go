@@ -81,7 +81,7 @@ func (s subject) warnings(p Phase, c course, total totals, samples, dropped int)
 		all = append(all, result.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
 	}
 	if dropped > 0 {
-		warn("bad-samples", "%d samples are not possible (not a number, negative or out of order) and are left out.", dropped)
+		warn("bad-samples", "Left out: %s that cannot be (not a number, negative or out of order).", count(dropped, "sample"))
 	}
 	switch {
 	case samples == 0:
@@ -89,7 +89,7 @@ func (s subject) warnings(p Phase, c course, total totals, samples, dropped int)
 	case samples == 1:
 		warn("few-samples", "The phase has a single sample: mean, minimum and maximum are the summary's.")
 	case len(c.rest) < fewSamples:
-		warn("few-samples", "The phase has %d samples only: a change of level may go unseen.", samples)
+		warn("few-samples", "The phase has only %d samples: a change of level may go unseen.", samples)
 	}
 	if len(c.rest) > 0 {
 		warn("first-sample-excluded", "The first sample, %s over %s, is left out of mean, minimum and maximum: it holds the one-off burst of a full rate bucket.",

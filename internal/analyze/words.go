@@ -8,12 +8,16 @@ import (
 	"ebscope/internal/units"
 )
 
-// amount prints a number with as many digits as it is worth: "3,000", "127", "9.4".
+// amount prints a number with as many digits as it is worth: "3,000", "127", "9.4", "0.00056".
 func amount(x float64) string {
-	if x >= 9.95 || x == 0 {
+	switch {
+	case x >= 9.95 || x == 0:
 		return units.Thousands(x)
+	case x < 0.095:
+		return strconv.FormatFloat(x, 'g', 2, 64)
+	default:
+		return strconv.FormatFloat(x, 'f', 1, 64)
 	}
-	return strconv.FormatFloat(x, 'f', 1, 64)
 }
 
 // duration prints seconds as people say them: "50 ms", "3.3 s", "12 s", "33 min 19 s", "5 h 2 min", "12 days".
@@ -53,4 +57,12 @@ func times(n int) string {
 	default:
 		return fmt.Sprintf("%d times", n)
 	}
+}
+
+// count says how many there are of a thing: "1 job", "2 jobs".
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
