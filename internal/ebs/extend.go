@@ -61,7 +61,7 @@ var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,60}$`)
 // document is a catalog's YAML form with its entries still to be laid over what they override.
 type document struct {
 	Source      string               `yaml:"source"`
-	Date        string               `yaml:"date"`
+	Date        date                 `yaml:"date"`
 	VolumeTypes map[string]yaml.Node `yaml:"volume_types"`
 	Instances   map[string]yaml.Node `yaml:"instances"`
 	Regions     map[string]region    `yaml:"regions"`
@@ -76,7 +76,7 @@ type region struct {
 // keys that are not known.
 type strictDocument struct {
 	Source      string                  `yaml:"source,omitempty"`
-	Date        string                  `yaml:"date,omitempty"`
+	Date        date                    `yaml:"date,omitempty"`
 	VolumeTypes map[string]typeForm     `yaml:"volume_types,omitempty"`
 	Instances   map[string]instanceForm `yaml:"instances,omitempty"`
 	Regions     map[string]regionForm   `yaml:"regions,omitempty"`

@@ -89,6 +89,17 @@ func TestExtend(t *testing.T) {
 	}
 }
 
+// A price of one's own has its own date, and the region's others keep theirs.
+func TestDateOfPrices(t *testing.T) {
+	seoul, err := extended(t, "date: 2026-11-01\nregions: {ap-northeast-2: {prices: {gp2: {gib_month: 0.1}}}}").Prices("ap-northeast-2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if own, both := seoul.Date(ebs.GP2), seoul.Date(ebs.GP2, ebs.GP3); own != "2026-11-01" || both != seoul.Volumes[ebs.GP3].Date || both != seoul.Date() {
+		t.Errorf("gp2: %s, with gp3: %s, all: %s", own, both, seoul.Date())
+	}
+}
+
 // The shipped catalog is not touched by what extends it.
 func TestExtendLeavesTheShippedAlone(t *testing.T) {
 	before, err := ebs.Embedded().Prices("ap-northeast-2")
@@ -157,6 +168,8 @@ func TestExtendRefuses(t *testing.T) {
 		"not a mapping":       {"instances: [1, 2]", "line 1: cannot unmarshal !!seq into names, each with an instance type"},
 		"size as a number":    {"volume_types:\n  gp3: {size: 5}", "line 2: cannot unmarshal !!int `5` into a size range"},
 		"steps as one":        {"volume_types:\n  gp2: {throughput: {by_size: 5}}", "into a list, each a step of by_size"},
+		"a vague date":        {"date: yesterday", `line 1: date "yesterday": write it like 2026-11-01 or 2026-11`},
+		"an impossible day":   {"regions:\n  r:\n    prices:\n      gp2: {gib_month: 5, date: 2026-02-30}", `line 4: date "2026-02-30"`},
 		"missing value":       {"instances:\n  m5.large: {baseline_iops: }", "line 2: a value is missing"},
 		"half an instance":    {"instances:\n  x9.huge: {baseline_iops: 5}", "line 2: instance type x9.huge: needs baseline_iops, maximum_iops"},
 		"baseline too high":   {"instances:\n  m5.large: {baseline_iops: 50000}", "line 2: instance type m5.large: a baseline is above its maximum"},

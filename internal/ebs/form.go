@@ -12,7 +12,7 @@ var formNames = map[string]string{
 	"strictDocument": "a catalog", "typeForm": "a volume type", "instanceForm": "an instance type", "regionForm": "a region",
 	"priceForm": "a price", "sizeForm": "a size range", "iopsForm": "iops", "throughputForm": "throughput", "stepForm": "a step of by_size",
 	"lineForm": "a line of by_iops", "perTiBForm": "per_tib", "number": "a number", "rates": "a price or a list of prices",
-	"size": "a size", "throughput": "a throughput",
+	"size": "a size", "throughput": "a throughput", "date": "a date",
 }
 
 type typeForm struct {
@@ -24,7 +24,7 @@ type typeForm struct {
 	IOPS           iopsForm       `yaml:"iops"`
 	Throughput     throughputForm `yaml:"throughput"`
 	Source         string         `yaml:"source"`
-	Date           string         `yaml:"date"`
+	Date           date           `yaml:"date"`
 }
 
 type sizeForm struct {
@@ -86,7 +86,7 @@ func (f typeForm) volumeType(name Type) VolumeType {
 				Credits: units.Bytes(f.Throughput.PerTiB.Credits),
 			},
 		},
-		Source: f.Source, Date: f.Date,
+		Source: f.Source, Date: string(f.Date),
 	}
 	for _, bound := range f.IOPS.PriceTiers {
 		t.IOPS.PriceTiers = append(t.IOPS.PriceTiers, units.IOPS(bound))
@@ -137,14 +137,14 @@ type instanceForm struct {
 	Hypervisor     string `yaml:"hypervisor,omitempty"`
 	MaximumVolumes number `yaml:"maximum_volumes,omitempty"`
 	Source         string `yaml:"source,omitempty"`
-	Date           string `yaml:"date,omitempty"`
+	Date           date   `yaml:"date,omitempty"`
 }
 
 func formOfInstance(i Instance) instanceForm {
 	return instanceForm{
 		BaselineIOPS: number(i.BaselineIOPS), MaximumIOPS: number(i.MaximumIOPS),
 		BaselineMbps: number(i.BaselineThroughput / units.MegabitPerSecond), MaximumMbps: number(i.MaximumThroughput / units.MegabitPerSecond),
-		Hypervisor: i.Hypervisor, MaximumVolumes: number(i.MaximumVolumes), Source: i.Source, Date: i.Date,
+		Hypervisor: i.Hypervisor, MaximumVolumes: number(i.MaximumVolumes), Source: i.Source, Date: date(i.Date),
 	}
 }
 
@@ -153,7 +153,7 @@ func (f instanceForm) instance(name string) Instance {
 		Type: name, BaselineIOPS: units.IOPS(f.BaselineIOPS), MaximumIOPS: units.IOPS(f.MaximumIOPS),
 		BaselineThroughput: units.Throughput(f.BaselineMbps) * units.MegabitPerSecond,
 		MaximumThroughput:  units.Throughput(f.MaximumMbps) * units.MegabitPerSecond,
-		Hypervisor:         f.Hypervisor, MaximumVolumes: int(f.MaximumVolumes), Source: f.Source, Date: f.Date,
+		Hypervisor:         f.Hypervisor, MaximumVolumes: int(f.MaximumVolumes), Source: f.Source, Date: string(f.Date),
 	}
 }
 
@@ -179,11 +179,11 @@ type priceForm struct {
 	PerMiBps number `yaml:"mibps_month,omitempty"`
 	PerIO    number `yaml:"per_io,omitempty"`
 	Source   string `yaml:"source,omitempty"`
-	Date     string `yaml:"date,omitempty"`
+	Date     date   `yaml:"date,omitempty"`
 }
 
 func formOfPrice(p Price) priceForm {
-	f := priceForm{PerGiB: number(p.PerGiB), PerMiBps: number(p.PerMiBps), PerIO: number(p.PerIO), Source: p.Source, Date: p.Date}
+	f := priceForm{PerGiB: number(p.PerGiB), PerMiBps: number(p.PerMiBps), PerIO: number(p.PerIO), Source: p.Source, Date: date(p.Date)}
 	for _, tier := range p.IOPS {
 		f.PerIOPS = append(f.PerIOPS, number(tier.PerIOPS))
 	}
@@ -192,7 +192,7 @@ func formOfPrice(p Price) priceForm {
 
 // price needs a form that check has found whole.
 func (f priceForm) price(t VolumeType) Price {
-	p := Price{PerGiB: units.USD(f.PerGiB), PerIO: units.USD(f.PerIO), Source: f.Source, Date: f.Date}
+	p := Price{PerGiB: units.USD(f.PerGiB), PerIO: units.USD(f.PerIO), Source: f.Source, Date: string(f.Date)}
 	if t.IOPS.Provisioned {
 		rates := make([]units.USD, len(f.PerIOPS))
 		for i, rate := range f.PerIOPS {

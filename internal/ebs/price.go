@@ -1,6 +1,10 @@
 package ebs
 
-import "ebscope/internal/units"
+import (
+	"slices"
+
+	"ebscope/internal/units"
+)
 
 // Prices are the monthly EBS prices of one region, in USD. AWS writes GB and bills GiB.
 type Prices struct {
@@ -28,11 +32,12 @@ type IOPSTier struct {
 	PerIOPS units.USD
 }
 
-// Date returns the oldest date of the prices, empty where none has one.
-func (p Prices) Date() string {
+// Date returns the oldest date of the prices of some types, of all where none is named. It is empty where none has one.
+func (p Prices) Date(types ...Type) string {
 	var oldest string
-	for _, price := range p.Volumes {
-		if price.Date != "" && (oldest == "" || price.Date < oldest) {
+	for name, price := range p.Volumes {
+		asked := len(types) == 0 || slices.Contains(types, name)
+		if asked && price.Date != "" && (oldest == "" || price.Date < oldest) {
 			oldest = price.Date
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -31,9 +32,22 @@ func positive(n *yaml.Node, text string) (float64, error) {
 		return 0, fmt.Errorf("line %d: %q is not a number", n.Line, n.Value)
 	}
 	if !(x > 0 && x <= largest) {
-		return 0, fmt.Errorf("line %d: %s: a limit or price is above zero and at most %g", n.Line, n.Value, largest)
+		return 0, fmt.Errorf("line %d: %s: a limit or price is above zero and at most %s", n.Line, n.Value, units.Thousands(largest))
 	}
 	return x, nil
+}
+
+// date is a day or a month.
+type date string
+
+func (d *date) UnmarshalYAML(n *yaml.Node) error {
+	*d = date(n.Value)
+	for _, form := range []string{time.DateOnly, "2006-01"} {
+		if _, err := time.Parse(form, n.Value); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("line %d: date %q: write it like 2026-11-01 or 2026-11", n.Line, n.Value)
 }
 
 // rates is a price, or a list of them where a type has tiers.

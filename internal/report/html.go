@@ -86,7 +86,7 @@ func HTML(w io.Writer, r Report) error {
 	}
 	p.ChecksFailed, p.Alarms = failedChecks(p.Checks), alarms(p.Warnings)
 	if from, ok := r.prices(); ok {
-		p.PricesFrom = fmt.Sprintf("%s (%s), prices as of %s", from.Location, from.Region, from.Date())
+		p.PricesFrom = fmt.Sprintf("%s (%s), prices as of %s", from.Location, from.Region, r.pricesDate())
 	}
 	groups := r.groups()
 	n := r.seriesPoints()

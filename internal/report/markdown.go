@@ -103,7 +103,7 @@ func (m *markdown) cost() {
 	if !ok {
 		return
 	}
-	m.printf("## Cost\n\nPrices of %s (%s), as of %s.\n\n", escape(from.Location), escape(from.Region), escape(from.Date()))
+	m.printf("## Cost\n\nPrices of %s (%s), as of %s.\n\n", escape(from.Location), escape(from.Region), escape(m.pricesDate()))
 	var lines [][]string
 	for _, p := range prices(m.options()) {
 		used := p.Used

@@ -149,6 +149,16 @@ func (r Report) prices() (ebs.Prices, bool) {
 	return p, err == nil
 }
 
+// pricesDate is the oldest date of the prices that are shown.
+func (r Report) pricesDate() string {
+	var types []ebs.Type
+	for _, o := range r.options() {
+		types = append(types, o.Volume.Type)
+	}
+	p, _ := r.prices()
+	return p.Date(types...)
+}
+
 // options returns the priced configurations, none where the region is not known.
 func (r Report) options() []cost.Option {
 	p, ok := r.prices()

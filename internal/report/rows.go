@@ -210,7 +210,7 @@ func (r Report) environment() []fact {
 		facts = append(facts, fact{"Volume " + v.Name, v.Configuration})
 	}
 	if p, ok := r.prices(); ok {
-		facts = append(facts, fact{"Prices", fmt.Sprintf("%s (%s), on demand, as of %s", p.Location, p.Region, p.Date())})
+		facts = append(facts, fact{"Prices", fmt.Sprintf("%s (%s), on demand, as of %s", p.Location, p.Region, r.pricesDate())})
 	}
 	var known []fact
 	for _, f := range facts {

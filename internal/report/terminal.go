@@ -217,7 +217,7 @@ func (t *terminal) cost() {
 	g.SetColumnConfigs(g.columns)
 	t.write(g)
 	from, _ := t.prices()
-	t.sentence(0, faint, fmt.Sprintf("* in this run. Prices of %s, as of %s.", from.Location, from.Date()))
+	t.sentence(0, faint, fmt.Sprintf("* in this run. Prices of %s, as of %s.", from.Location, t.pricesDate()))
 	t.line("")
 }
 
