@@ -143,9 +143,8 @@ func (h *Host) attach(cfg Config) (*volume, error) {
 	}
 	v := &volume{
 		name: cfg.Name, host: h,
-		model:    model.NewVolume(cfg.catalog().Performance(cfg.Volume), max(1, cfg.Compress), h.instance),
-		latency:  newSampler(cfg.Latency, cfg.Seed),
-		released: make(chan struct{}),
+		model:   model.NewVolume(cfg.catalog().Performance(cfg.Volume), max(1, cfg.Compress), h.instance),
+		latency: newSampler(cfg.Latency, cfg.Seed),
 	}
 	h.volumes[cfg.Name] = v
 	return v, nil

@@ -41,4 +41,6 @@ func Sweep(context.Context) ([]string, error) { return nil, nil }
 
 type waiter struct{}
 
-func (*waiter) wait(time.Time, <-chan struct{}) {}
+func (*waiter) wait(time.Time) {}
+
+func (*waiter) release() {}

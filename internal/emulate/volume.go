@@ -23,7 +23,7 @@ type volume struct {
 	probe time.Duration
 
 	counters Stats
-	released chan struct{} // closed when the volume is detached: nothing waits any longer
+	released bool // the volume is detached: nothing waits any longer
 }
 
 // request is one I/O on its way.
@@ -41,7 +41,7 @@ func (v *volume) arrive(write bool, offset, size units.Bytes) request {
 	// Under the lock, so that the model sees arrivals in order.
 	now := time.Now()
 	r := request{write: write, size: size, due: now}
-	if v.isReleased() {
+	if v.released {
 		return r
 	}
 	if v.probe > 0 {
@@ -77,7 +77,7 @@ func (v *volume) admit(t time.Duration, offset, size units.Bytes) model.Admissio
 
 // complete waits until the I/O is due, and counts it.
 func (v *volume) complete(r request) {
-	v.waiter.wait(r.due, v.released)
+	v.waiter.wait(r.due)
 	if !r.charged {
 		return
 	}
@@ -98,18 +98,10 @@ func (v *volume) complete(r request) {
 func (v *volume) release() {
 	v.host.mu.Lock()
 	defer v.host.mu.Unlock()
-	if !v.isReleased() {
-		close(v.released)
+	if !v.released {
+		v.released = true
+		v.waiter.release()
 		delete(v.host.volumes, v.name)
-	}
-}
-
-func (v *volume) isReleased() bool {
-	select {
-	case <-v.released:
-		return true
-	default:
-		return false
 	}
 }
 

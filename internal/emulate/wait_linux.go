@@ -10,9 +10,6 @@ import (
 )
 
 const (
-	// fineWait is the last part of a wait, for which a timer of the kernel is set. Go's timers overshoot by up to a
-	// millisecond, so they take only what lies before it.
-	fineWait = 2 * time.Millisecond
 	// maxLateness bounds what a waiter learns: on a machine that is stalled for long, waking early does not help.
 	maxLateness = 250 * time.Microsecond
 	// latenessStep is how far one wait moves the estimate. It follows the median within some tens of waits.
@@ -22,31 +19,57 @@ const (
 // waiter sleeps until given times. A sleep ends late by the time that it takes to wake a thread and to get back into
 // Go, tens of microseconds that depend on the machine and its load. The waiter learns the median and aims earlier by as
 // much. Sleeping to absolute times keeps a row of waits from drifting.
-type waiter struct{ lateness atomic.Int64 }
+type waiter struct {
+	lateness atomic.Int64
 
-// wait returns at about the time due, or soon after released is closed.
-func (w *waiter) wait(due time.Time, released <-chan struct{}) {
+	mu       sync.Mutex
+	sleeping map[*kernelTimer]struct{}
+	released bool
+}
+
+// wait returns at about the time due, or soon after release.
+func (w *waiter) wait(due time.Time) {
 	lateness := time.Duration(w.lateness.Load())
 	aim := due.Add(-lateness)
+	t := timers.Get().(*kernelTimer)
+	defer timers.Put(t)
+	if w.start(t, aim) {
+		t.sleep(aim)
+		w.end(t)
+		w.learn(lateness, time.Since(aim))
+	}
+}
+
+// start sets a timer; it returns false where there is nothing to wait for.
+func (w *waiter) start(t *kernelTimer, aim time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	left := time.Until(aim)
-	if left <= 0 {
-		return
+	if left <= 0 || w.released {
+		return false
 	}
-	if left > fineWait {
-		timer := time.NewTimer(left - fineWait)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-released:
-			return
-		}
+	if w.sleeping == nil {
+		w.sleeping = map[*kernelTimer]struct{}{}
 	}
-	if left = time.Until(aim); left > 0 {
-		t := timers.Get().(*kernelTimer)
-		t.sleep(left)
-		timers.Put(t)
+	w.sleeping[t] = struct{}{}
+	t.set(left)
+	return true
+}
+
+func (w *waiter) end(t *kernelTimer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.sleeping, t)
+}
+
+// release ends every wait, also those to come.
+func (w *waiter) release() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.released = true
+	for t := range w.sleeping {
+		t.set(time.Nanosecond)
 	}
-	w.learn(lateness, time.Since(aim))
 }
 
 // learn moves the estimate towards how late a sleep ended.
@@ -59,8 +82,8 @@ func (w *waiter) learn(estimate, late time.Duration) {
 	}
 }
 
-// kernelTimer is a timerfd. Go's runtime waits for it as for a socket: no thread is held, and unlike the timeouts of
-// nanosleep and epoll it knows no slack.
+// kernelTimer is a timerfd. Go's runtime waits for it as for a socket: no thread is held, and unlike Go's own timers,
+// which are a millisecond coarse, and the timeouts of nanosleep and epoll it knows no slack.
 type kernelTimer struct {
 	fd   int
 	file *os.File // reads fd; asking it for its descriptor would make it block
@@ -69,19 +92,24 @@ type kernelTimer struct {
 var timers = sync.Pool{New: func() any {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
-		return &kernelTimer{} // out of descriptors
+		return &kernelTimer{fd: -1} // out of descriptors
 	}
 	return &kernelTimer{fd, os.NewFile(uintptr(fd), "timer")}
 }}
 
-// sleep waits for d. Where there is no timerfd, Go's timer does, if less exactly.
-func (t *kernelTimer) sleep(d time.Duration) {
-	until := time.Now().Add(d)
+func (t *kernelTimer) set(d time.Duration) {
 	if t.file != nil {
-		var expirations [8]byte
-		if err := unix.TimerfdSettime(t.fd, 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}, nil); err == nil {
-			_, _ = t.file.Read(expirations[:])
+		_ = unix.TimerfdSettime(t.fd, 0, &unix.ItimerSpec{Value: unix.NsecToTimespec(int64(d))}, nil)
+	}
+}
+
+// sleep returns when the timer has expired. Where there is none, Go's timer does, if less exactly.
+func (t *kernelTimer) sleep(aim time.Time) {
+	var expirations [8]byte
+	if t.file != nil {
+		if _, err := t.file.Read(expirations[:]); err == nil {
+			return
 		}
 	}
-	time.Sleep(time.Until(until))
+	time.Sleep(time.Until(aim))
 }
