@@ -25,6 +25,7 @@ func performanceOf(catalog *ebs.Catalog, profile workload.Profile, p workload.Ph
 	for _, m := range members[1:] {
 		other := catalog.Performance(m.Config)
 		perf.Baseline, perf.Burst = min(perf.Baseline, other.Baseline), min(perf.Burst, other.Burst)
+		perf.Provisioned = perf.Provisioned && other.Provisioned
 		perf.Throughput = min(perf.Throughput, other.Throughput)
 		perf.BaselineThroughput = min(perf.BaselineThroughput, other.BaselineThroughput)
 		perf.Credits, perf.DataCredits = smallest(perf.Credits, other.Credits), smallest(perf.DataCredits, other.DataCredits)

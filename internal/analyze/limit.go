@@ -30,7 +30,7 @@ func ceilings(perf ebs.Performance, p workload.Phase, instance *ebs.Instance) []
 			ceiling{model.VolumeBurstIOPS, float64(perf.Burst) / operations, false, true},
 			ceiling{model.VolumeBaselineIOPS, float64(perf.Baseline) / operations, true, false})
 	} else {
-		all = append(all, ceiling{model.VolumeIOPS, float64(perf.Baseline) / operations, true, true})
+		all = append(all, ceiling{model.HeldIOPS(perf), float64(perf.Baseline) / operations, true, true})
 	}
 	if perf.BurstsData() {
 		all = append(all,

@@ -106,7 +106,7 @@ func (s subject) borrowed(level float64) string {
 	switch {
 	case level <= lasting.iops*(1+near):
 		return ""
-	case lasting.limit == model.VolumeBaselineIOPS:
+	case lasting.limit == model.VolumeBaselineIOPS && s.perf.Bursts():
 		spent := level*s.operations - float64(s.perf.Baseline) // credits a second
 		full := float64(s.perf.Credits) / spent
 		text := fmt.Sprintf("%s on burst credits to the end: at this rate a full bucket lasts %s, then %s remain",

@@ -104,7 +104,12 @@ func TestVerdicts(t *testing.T) {
 		"gp2 below its baseline": {gp2of100, small, "", levels(200, 100), analyze.Sustained, "",
 			map[model.Limit]float64{model.QueueDepth: 1}, "200 IOPS throughout: no limit was reached, queue depth 32 and latency set the rate."},
 		"gp2 without a bucket": {gp2of1TB, small, "", levels(6000, 1, 3000, 99), analyze.Sustained, "",
-			map[model.Limit]float64{model.VolumeIOPS: 1}, "3,000 IOPS throughout, held by the volume's provisioned IOPS."},
+			map[model.Limit]float64{model.VolumeBaselineIOPS: 1}, "3,000 IOPS throughout, held by the volume's baseline IOPS."},
+		"gp2 without a bucket, above what it holds": {gp2of1TB, small, "", levels(6000, 1, 4500, 99), analyze.Sustained, "",
+			map[model.Limit]float64{model.QueueDepth: 1}, "4,500 IOPS throughout: no limit was reached, queue depth 32 and latency set the rate."},
+		"gp2 without a bucket that falls": {gp2of1TB, small, "", levels(6000, 1, 4500, 49, 3000, 50), analyze.Unstable, analyze.UnknownCause,
+			map[model.Limit]float64{model.QueueDepth: 0.5, model.VolumeBaselineIOPS: 0.5},
+			"4,500 IOPS for 50 s, then 3,000 IOPS: no limit that is known explains the fall."},
 		"gp3": {gp3base, large, "m5.xlarge", levels(250, 1, 125, 99), analyze.Sustained, "",
 			map[model.Limit]float64{model.VolumeThroughput: 1}, "125 MiB/s throughout, held by the volume's throughput."},
 		// m5.large: (18,750 − 3,600) × 1,800 s at 6,000 − 3,600: 11,362 s.

@@ -72,7 +72,7 @@ func (t VolumeType) provisioned(v Volume) Volume {
 
 func (t VolumeType) performance(v Volume) Performance {
 	v = t.provisioned(v)
-	p := Performance{Baseline: v.IOPS, AccountingUnit: t.AccountingUnit, WholeUnits: t.WholeUnits}
+	p := Performance{Baseline: v.IOPS, Provisioned: t.IOPS.Provisioned, AccountingUnit: t.AccountingUnit, WholeUnits: t.WholeUnits}
 	if !t.IOPS.Provisioned {
 		p.Baseline = min(max(t.IOPS.PerGiB*units.IOPS(v.Size.GiB()), t.IOPS.Min), t.IOPS.Max)
 	}

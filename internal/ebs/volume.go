@@ -52,6 +52,8 @@ func (v Volume) String() string {
 type Performance struct {
 	// Baseline is held for ever; Burst is held while credits last, and equals Baseline where the type does not burst.
 	Baseline, Burst units.IOPS
+	// Provisioned says that the customer set them; otherwise they come with the type and the size.
+	Provisioned bool
 	// Credits is the capacity of the I/O credit bucket, zero where there is none. It refills at Baseline.
 	Credits units.Ops
 	// Throughput is the limit on data, while data credits last. A gp2 volume of 171 to 333 GiB reaches it only while its

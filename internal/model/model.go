@@ -21,8 +21,8 @@ type Limit string
 // The limits. QueueDepth means that no bucket holds the workload back: latency and queue depth alone set its rate.
 const (
 	VolumeBurstIOPS    Limit = "volume-burst-iops"    // gp2 while credits last
-	VolumeBaselineIOPS Limit = "volume-baseline-iops" // gp2 without credits
-	VolumeIOPS         Limit = "volume-iops"          // types that do not burst
+	VolumeBaselineIOPS Limit = "volume-baseline-iops" // gp2 without credits, and every type without provisioned IOPS
+	VolumeIOPS         Limit = "volume-iops"          // provisioned
 	VolumeThroughput   Limit = "volume-throughput"    // HDD: while credits last
 	InstanceIOPS       Limit = "instance-iops"
 	InstanceThroughput Limit = "instance-throughput"
@@ -30,6 +30,14 @@ const (
 
 	VolumeBaselineThroughput Limit = "volume-baseline-throughput" // HDD without credits
 )
+
+// HeldIOPS names the limit on the IOPS that a volume holds for ever.
+func HeldIOPS(perf ebs.Performance) Limit {
+	if perf.Provisioned {
+		return VolumeIOPS
+	}
+	return VolumeBaselineIOPS
+}
 
 // RateDepth is the depth of the rate buckets. Source: measured, docs/model.md.
 const RateDepth = time.Second
@@ -59,7 +67,7 @@ type Volume struct {
 func NewVolume(perf ebs.Performance, compress float64, instance *Instance) *Volume {
 	v := &Volume{perf: perf, instance: instance}
 	depth := RateDepth.Seconds() / compress
-	limit := VolumeIOPS
+	limit := HeldIOPS(perf)
 	if perf.Bursts() {
 		limit = VolumeBurstIOPS
 		v.credits = newBucket(VolumeBaselineIOPS, operations, float64(perf.Credits)/compress, float64(perf.Baseline))
@@ -93,6 +101,11 @@ func (v *Volume) admit(t time.Duration, size units.Bytes, sequential bool) Admis
 		asked = v.instance.buckets.admit(asked, transferred)
 	}
 	return v.buckets.admit(asked, cost)
+}
+
+// WaitedForCredits says whether it was spent credits that held an I/O back.
+func (v *Volume) WaitedForCredits(a Admission) bool {
+	return v.credits != nil && a.Limit == v.credits.limit
 }
 
 // Cost returns how many operations a random I/O of the given size counts as.

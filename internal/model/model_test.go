@@ -251,3 +251,29 @@ func TestProperties(t *testing.T) {
 		}
 	})
 }
+
+// Provisioned IOPS are those that gp3, io1 and io2 are configured with. What holds the others is not, but only where
+// there is a bucket have its credits run out.
+func TestHeldIOPS(t *testing.T) {
+	for _, tt := range []struct {
+		volume  ebs.Volume
+		limit   model.Limit
+		credits bool
+	}{
+		{ebs.Volume{Type: ebs.GP2, Size: 100 * units.GiB}, model.VolumeBaselineIOPS, true},
+		{ebs.Volume{Type: ebs.GP2, Size: 1000 * units.GiB}, model.VolumeBaselineIOPS, false},
+		{ebs.Volume{Type: ebs.Standard, Size: 100 * units.GiB}, model.VolumeBaselineIOPS, false},
+		{ebs.Volume{Type: ebs.GP3, Size: 100 * units.GiB}, model.VolumeIOPS, false},
+		{ebs.Volume{Type: ebs.IO2, Size: 100 * units.GiB, IOPS: 1000}, model.VolumeIOPS, false},
+	} {
+		v := model.NewVolume(ebs.Embedded().Performance(tt.volume), 1, nil)
+		v.SetCredits(0, 0)
+		var last model.Admission
+		for range 20_000 {
+			last = v.Admit(0, block)
+		}
+		if last.Limit != tt.limit || v.WaitedForCredits(last) != tt.credits {
+			t.Errorf("%v: held by %s, for credits: %v", tt.volume, last.Limit, v.WaitedForCredits(last))
+		}
+	}
+}

@@ -112,7 +112,7 @@ func (v *volume) serve(l *loop, t, ready time.Duration, size units.Bytes) served
 	if at < ready+v.slowest {
 		at = max(at, ready+v.service.Quantile(u))
 	}
-	return served{at, admission.Limit == model.VolumeBaselineIOPS || admission.Limit == model.VolumeBaselineThroughput}
+	return served{at, v.WaitedForCredits(admission)}
 }
 
 // bursts says whether the disk has credits that can run dry.
