@@ -54,7 +54,11 @@ func part(share float64, d time.Duration) time.Duration { return time.Duration(s
 
 // causeOf names the credits whose end leaves the given level.
 func causeOf(after float64, all []ceiling) Cause {
-	c := holding(after, all)
+	return creditsOf(holding(after, all))
+}
+
+// creditsOf names the credits without which a ceiling holds.
+func creditsOf(c ceiling) Cause {
 	if c.bursting {
 		return UnknownCause
 	}

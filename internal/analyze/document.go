@@ -69,7 +69,8 @@ type Phase struct {
 	Cliff     *Cliff           `json:"cliff"`
 	LimitedBy []LimitShare     `json:"limited_by"`
 	Verdict   Verdict          `json:"verdict"`
-	Summary   string           `json:"summary"` // the verdict as a sentence
+	Burst     Cause            `json:"burst,omitempty"` // whose credits it spends, with the verdicts that speak of a burst
+	Summary   string           `json:"summary"`         // the verdict as a sentence
 	Credits   *Credits         `json:"credits,omitempty"`
 	Expected  *Expected        `json:"expected,omitempty"`
 	Warnings  []result.Warning `json:"warnings"`

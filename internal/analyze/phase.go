@@ -97,6 +97,9 @@ func (s subject) find(p *Phase, c course) {
 	f, fell := findFall(c, s.ceilings)
 	if !fell {
 		p.Verdict, p.Summary = s.judge(c, nil)
+		if p.Verdict == BurstOnly || p.Verdict == BurstThenBaseline {
+			p.Burst = creditsOf(sustainable(s.ceilings))
+		}
 		return
 	}
 	p.Cliff = s.cliff(f)
@@ -104,6 +107,9 @@ func (s subject) find(p *Phase, c course) {
 		p.Credits.InferredStart = known(inferredCredits(c, f, s.operations, float64(s.perf.Baseline)))
 	}
 	p.Verdict, p.Summary = s.judge(c, &f)
+	if p.Verdict == BurstThenBaseline {
+		p.Burst = f.cause
+	}
 }
 
 func (s subject) cliff(f fall) *Cliff {

@@ -39,7 +39,7 @@ type page struct {
 	Facts                []fact
 	Reasons              []reason
 	Prices               []price
-	PricesFrom           string
+	PricesFrom, HeldNote string
 	Latency              *latencyPlot
 	Sections             []section
 	Checks               []check
@@ -87,6 +87,7 @@ func HTML(w io.Writer, r Report) error {
 	p.ChecksFailed, p.Alarms = failedChecks(p.Checks), alarms(p.Warnings)
 	if from, ok := r.prices(); ok {
 		p.PricesFrom = fmt.Sprintf("%s (%s), prices as of %s", from.Location, from.Region, r.pricesDate())
+		p.HeldNote = r.heldNote()
 	}
 	groups := r.groups()
 	n := r.seriesPoints()

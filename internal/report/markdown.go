@@ -113,6 +113,9 @@ func (m *markdown) cost() {
 		lines = append(lines, []string{p.Configuration, used, p.Sustained, p.Burst, p.MiBps, p.Monthly})
 	}
 	m.table([]string{"Configuration", "In this run", "Sustained IOPS", "Burst IOPS", "MiB/s", "USD a month"}, 2, lines)
+	if note := m.heldNote(); note != "" {
+		m.printf("%s\n\n", escape(note))
+	}
 }
 
 func (m *markdown) checked() {

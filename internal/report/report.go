@@ -3,12 +3,14 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 
 	"ebscope/internal/analyze"
 	"ebscope/internal/cost"
 	"ebscope/internal/ebs"
 	"ebscope/internal/result"
+	"ebscope/internal/units"
 	"ebscope/internal/workload"
 )
 
@@ -165,7 +167,34 @@ func (r Report) options() []cost.Option {
 	if !ok {
 		return nil
 	}
-	return cost.ForProfile(r.Catalog, r.Run.Profile, p)
+	options := cost.ForProfile(r.Catalog, r.Run.Profile, p)
+	for i := range options {
+		options[i].Sustained, _ = r.held(options[i].Sustained)
+	}
+	return options
+}
+
+// held returns what the run's instance holds for ever of a volume's IOPS, and whether that is less.
+func (r Report) held(volume units.IOPS) (units.IOPS, bool) {
+	instance, err := r.Catalog.Instance(r.Run.Profile.Instance)
+	if err != nil || instance.BaselineIOPS >= volume {
+		return volume, false
+	}
+	return instance.BaselineIOPS, true
+}
+
+// heldNote says of a table of options that the instance holds less than some of the volumes; else it is empty.
+func (r Report) heldNote() string {
+	p, ok := r.prices()
+	if !ok {
+		return ""
+	}
+	for _, o := range cost.ForProfile(r.Catalog, r.Run.Profile, p) {
+		if held, capped := r.held(o.Sustained); capped {
+			return fmt.Sprintf("Sustained IOPS are at most the %v that %s holds for all its volumes.", held, r.Run.Profile.Instance)
+		}
+	}
+	return ""
 }
 
 // warning is a kind of doubt, with its cases. Where there are many, one stands for all, and Likewise names the phases of

@@ -51,10 +51,17 @@ func (r Report) headline() string {
 		return fmt.Sprintf("No result: of %d phases, only those that lay out the test files have finished", len(r.Document.Phases))
 	}
 	if m := first(analyze.BurstThenBaseline); m != nil {
+		if m.Burst == analyze.InstanceBurst {
+			return fmt.Sprintf("%s spends the burst of its %s instance at the very start of %s, then holds the instance's baseline", m.Volume, r.Run.Profile.Instance, m.Name)
+		}
 		return fmt.Sprintf("%s spends its burst credits at the very start of %s, then holds its baseline", m.Volume, m.Name)
 	}
 	if m := first(analyze.BurstOnly); m != nil {
-		return fmt.Sprintf("%s ran on burst credits to the end: this run is too short to see it fall", m.Volume)
+		credits := "burst credits"
+		if m.Burst == analyze.InstanceBurst {
+			credits = "the burst of its " + r.Run.Profile.Instance + " instance"
+		}
+		return fmt.Sprintf("%s ran on %s to the end: this run is too short to see it fall", m.Volume, credits)
 	}
 	if m := first(analyze.Unstable); m != nil {
 		return fmt.Sprintf("No lasting fall, but %s is unstable on %s", m.Name, m.Volume)
@@ -111,8 +118,9 @@ func (r Report) advice() []string {
 			continue
 		}
 		why := "needs no credits"
-		if r.Catalog.Performance(v.Config).Bursts() {
-			why = fmt.Sprintf("holds %v without credits", gp3.IOPS)
+		held, capped := r.held(gp3.IOPS)
+		if perf := r.Catalog.Performance(v.Config); perf.Bursts() && held > perf.Baseline {
+			why = fmt.Sprintf("holds %v without credits", held)
 		}
 		text := fmt.Sprintf("Move %s to gp3: %v of it with %v and %v %s and costs %v a month in %s, %s.",
 			v.Name, gp3.Size, gp3.IOPS, gp3.Throughput, why, after, prices.Location, difference(after, before))
@@ -120,6 +128,9 @@ func (r Report) advice() []string {
 			least, _ := cost.Monthly(base, prices)
 			text += fmt.Sprintf(" That keeps all that %s delivers for ever; where %v and %v are enough, it costs %v.",
 				v.Name, base.IOPS, base.Throughput, least)
+		}
+		if capped {
+			text += fmt.Sprintf(" The instance is the limit then: %s holds no more than %v for all its volumes.", r.Run.Profile.Instance, held)
 		}
 		advice = append(advice, text)
 	}

@@ -217,7 +217,11 @@ func (t *terminal) cost() {
 	g.SetColumnConfigs(g.columns)
 	t.write(g)
 	from, _ := t.prices()
-	t.sentence(0, faint, fmt.Sprintf("* in this run. Prices of %s, as of %s.", from.Location, t.pricesDate()))
+	note := fmt.Sprintf("* in this run. Prices of %s, as of %s.", from.Location, t.pricesDate())
+	if held := t.heldNote(); held != "" {
+		note += " " + held
+	}
+	t.sentence(0, faint, note)
 	t.line("")
 }
 
@@ -237,8 +241,10 @@ func (t *terminal) doubts() {
 		for _, c := range w.Cases {
 			where := ""
 			switch others := len(c.Where) - 1 + len(w.Likewise); {
-			case others > 0:
+			case others > 1:
 				where = fmt.Sprintf(" on %s and %d others", c.Where[0], others)
+			case others == 1:
+				where = fmt.Sprintf(" on %s and one other", c.Where[0])
 			case others == 0:
 				where = " on " + c.Where[0]
 			}
