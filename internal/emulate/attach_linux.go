@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -58,6 +59,12 @@ func (a *attachment) attach(ctx context.Context, cfg Config, v *volume) (err err
 	if a.fuse, err = mountFuse(fs, a.place.fuseDir(), a.place.source()); err != nil {
 		return err
 	}
+	// A volume that is served keeps its lock and its image, even if the caller has lost its Device: the garbage
+	// collector would close them.
+	go func() {
+		<-a.fuse.served
+		runtime.KeepAlive(a)
+	}()
 	if !cfg.FileOnly && loopUsable() {
 		if a.loop, err = attachLoop(ctx, a.place.file()); err != nil {
 			return err
