@@ -95,6 +95,10 @@ func (s subject) warnings(p Phase, c course, total totals, samples, dropped int)
 		warn("first-sample-excluded", "The first sample, %s over %s, is left out of mean, minimum and maximum: it holds the one-off burst of a full rate bucket.",
 			s.rate(c.first.iops), duration(c.first.length()))
 	}
+	if s.restored && p.IOPS.Min < (1-apart)*p.IOPS.Max {
+		warn("first-touch", "Blocks came from the snapshot when they were first touched: samples lie between %s and %s. Figures of the phase mix that with what the volume holds afterwards.",
+			s.number(p.IOPS.Min), s.rate(p.IOPS.Max))
+	}
 	if rate := s.beyond(c, total); rate > 0 {
 		warn("above-limit", "%s is more than volume and instance allow: a cache, or blocks that were never written, served the I/O.", s.rate(rate))
 	}

@@ -68,6 +68,19 @@ func TestHeadline(t *testing.T) {
 			calm(r)
 			r.Document.Phases[gp2Read].Verdict = analyze.BurstOnly
 		}, "gp2 ran on burst credits to the end: this run is too short to see it fall"},
+		{"burst of the instance not spent", func(r *report.Report) {
+			calm(r)
+			r.Document.Phases[gp3Read].Verdict, r.Document.Phases[gp3Read].Burst = analyze.BurstOnly, analyze.InstanceBurst
+		}, "gp3 ran on the burst of its m5.xlarge instance to the end: this run is too short to see it fall"},
+		{"burst of the instance spent at once", func(r *report.Report) {
+			calm(r)
+			r.Document.Phases[gp3Read].Verdict, r.Document.Phases[gp3Read].Burst = analyze.BurstThenBaseline, analyze.InstanceBurst
+		}, "gp3 spends the burst of its m5.xlarge instance at the very start of randread-qd32, then holds the instance's baseline"},
+		// 2,000 IOPS for all volumes of a t3.medium (EC2 user guide).
+		{"an instance below its volumes", func(r *report.Report) { r.Run.Profile.Instance = "t3.medium" },
+			"holds 2,000 IOPS without credits"},
+		{"costs with an instance below its volumes", func(r *report.Report) { r.Run.Profile.Instance = "t3.medium" },
+			"t3.medium holds no more than 2,000 IOPS for all its volumes."},
 		{"unstable", func(r *report.Report) {
 			calm(r)
 			r.Document.Phases[gp2Write].Verdict = analyze.Unstable
