@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"ebscope/internal/ebs"
 	"ebscope/internal/units"
 )
 
@@ -28,12 +29,21 @@ func (j *judge) rates() {
 		spent := j.Result.FallsAfter > 0 && b.capacity > 0 && b.stated <= b.burst*(1+rounding)
 		if b.stated > 0 && !spent {
 			v, law, text := b.judge(held)
-			j.find(v, law, "%s.", text)
+			text += "."
+			if v != Impossible && b.owner == "volume" && b.capacity > 0 && j.inferred() {
+				text += " " + ebs.Inferred
+			}
+			j.find(v, law, "%s", text)
 		}
 	}
 	if after := j.Result.IOPSAfter; after > 0 && j.performance != nil {
 		j.after(after)
 	}
+}
+
+// inferred says that the claim is about what the volume is not documented to move without credits.
+func (j *judge) inferred() bool {
+	return j.performance.InferredThroughput() && j.throughput() > ebs.DocumentedThroughput
 }
 
 // held is how long the stated rates lasted, zero where that is not stated.
