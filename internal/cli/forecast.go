@@ -44,7 +44,8 @@ first empty, how long I/O is held back and how much waits, and at which balance 
 
 The load is one of three. Constant: --iops. A pattern that comes again and again: --every, --peak, --for, --then. A series:
 --demand, a CSV file with the columns time (RFC 3339 with a zone, or Unix seconds, at which an interval begins), operations and
-bytes (in the interval). With a column volume, and type and size where they differ, it is a forecast for a fleet.`,
+bytes (in the interval). Columns type and size may take the place of --type and --size. With a column volume it is a forecast for a
+fleet, which says when each volume's credits run out and for how long it is held back, without gp3 and without an alarm.`,
 		Example: `  ebscope forecast --type gp2 --size 100GiB --iops 3000
   ebscope forecast --size 100GiB --iops 3000 --after 480s@3000,780s@0
   ebscope forecast --size 200GiB --every 24h --peak 2500 --for 2h --then 150
@@ -91,7 +92,7 @@ func runForecast(o forecastOptions, given func(string) bool, stdin io.Reader, st
 		fmt.Fprintf(stderr, "ebscope: --block-size %s has no unit; read as %v\n", o.blockSize, block)
 	}
 	if o.demand != "" {
-		return forecastSeries(o, stdin, stdout)
+		return forecastSeries(o, given, stdin, stdout)
 	}
 	q, err := o.question()
 	if err != nil {
@@ -161,7 +162,7 @@ func (o forecastOptions) check(given func(string) bool) error {
 	case given("horizon") && (o.horizon < time.Second || o.horizon > forecast.Longest):
 		return fmt.Errorf("--horizon %v: use a second up to ten years", o.horizon)
 	case given("horizon") && o.every > 0 && o.horizon/o.every > mostRepetitions:
-		return fmt.Errorf("--horizon %v has more than %d times --every %v; use a shorter one", o.horizon, mostRepetitions, o.every)
+		return fmt.Errorf("--horizon %v has more than %s times --every %v; use a shorter one", o.horizon, units.Thousands(mostRepetitions), o.every)
 	case o.warn <= 0 || o.warn > forecast.Longest:
 		return fmt.Errorf("--warn %v: use a time above zero and up to ten years", o.warn)
 	}
@@ -179,12 +180,9 @@ func (o forecastOptions) check(given func(string) bool) error {
 	return nil
 }
 
-// mostIOPS is far above what any volume or instance does.
-const mostIOPS = 1e9
-
 func checkRate(iops float64) error {
-	if math.IsNaN(iops) || iops < 0 || iops > mostIOPS {
-		return fmt.Errorf("%v I/Os a second: use a number from 0 to %s", iops, units.Thousands(mostIOPS))
+	if math.IsNaN(iops) || iops < 0 || iops > forecast.MostIOPS {
+		return fmt.Errorf("%v I/Os a second: use a number from 0 to %s", iops, units.Thousands(forecast.MostIOPS))
 	}
 	return nil
 }

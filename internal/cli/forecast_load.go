@@ -15,16 +15,13 @@ import (
 	"ebscope/internal/units"
 )
 
-// largestBlock keeps a typing mistake from becoming a load.
-const largestBlock = units.GiB
-
 func parseBlock(text string) (units.Bytes, error) {
 	size, _, err := units.ParseSize(text, 1)
 	if err != nil {
 		return 0, fmt.Errorf("--block-size: %w", err)
 	}
-	if size > largestBlock {
-		return 0, fmt.Errorf("--block-size %v: at most %v", size, largestBlock)
+	if size > forecast.LargestIO {
+		return 0, fmt.Errorf("--block-size %v: at most %v", size, forecast.LargestIO)
 	}
 	return size, nil
 }
@@ -54,7 +51,7 @@ func parseHistory(text string, block units.Bytes) ([]forecast.Interval, error) {
 }
 
 // forecastSeries follows a demand series: of one volume, or, where its lines name volumes, of a fleet.
-func forecastSeries(o forecastOptions, stdin io.Reader, stdout io.Writer) error {
+func forecastSeries(o forecastOptions, given func(string) bool, stdin io.Reader, stdout io.Writer) error {
 	name := o.demand
 	if name == "-" {
 		name = "standard input"
@@ -80,7 +77,15 @@ func forecastSeries(o forecastOptions, stdin io.Reader, stdout io.Writer) error 
 			}
 		}
 	}
+	for flag, cell := range map[string]string{"size": first.Size, "type": first.Type} {
+		if given(flag) && cell != "" {
+			return usage("%s has a column %s: leave out --%s", name, flag, flag)
+		}
+	}
 	if first.Volume != "" {
+		if given("warn") {
+			return usage("--warn goes with one volume: the forecast of a fleet names no alarm")
+		}
 		return forecastFleet(o, name, all, stdout)
 	}
 	o.volumeType, o.size = or(first.Type, o.volumeType), or(first.Size, o.size)

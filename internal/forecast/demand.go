@@ -92,7 +92,7 @@ func (s *series) read() error {
 		}
 		line, _ := s.lines.FieldPos(0)
 		if err := s.add(fields, line); err != nil {
-			if errors.Is(err, errStopped) {
+			if at := (*LineError)(nil); errors.Is(err, errStopped) || errors.As(err, &at) {
 				return err
 			}
 			return &LineError{line, err}
@@ -158,7 +158,10 @@ func (s *series) add(fields []string, line int) error {
 		return err
 	}
 	if bytes > 0 && operations == 0 {
-		return fmt.Errorf("%g bytes without an operation", bytes)
+		return fmt.Errorf("%s bytes without an operation", units.Thousands(bytes))
+	}
+	if bytes > operations*float64(LargestIO) {
+		return fmt.Errorf("%s bytes in %s operations are more than %v each", units.Thousands(bytes), units.Thousands(operations), LargestIO)
 	}
 	now := Sample{Volume: s.text(fields, volumeColumn), Type: s.text(fields, typeColumn), Size: s.text(fields, sizeColumn), Line: line}
 	if _, named := s.column[volumeColumn]; named && now.Volume == "" {
@@ -166,6 +169,9 @@ func (s *series) add(fields []string, line int) error {
 	}
 	p := s.volumes[now.Volume]
 	if p == nil {
+		if err := checkSize(now.Size); err != nil {
+			return err
+		}
 		now.Volume = strings.Clone(now.Volume)
 		p = &pending{}
 		s.volumes[now.Volume] = p
@@ -178,6 +184,18 @@ func (s *series) add(fields []string, line int) error {
 	now.Volume = keep(p.Volume, now.Volume)
 	p.Sample, p.operations, p.bytes, p.at = now, operations, bytes, at
 	return nil
+}
+
+// checkSize wants a size, where one is given, to have a unit.
+func checkSize(text string) error {
+	if text == "" {
+		return nil
+	}
+	_, unitGiven, err := units.ParseSize(text, 1)
+	if err == nil && !unitGiven {
+		err = fmt.Errorf("size %q has no unit; write it like 100GiB", text)
+	}
+	return err
 }
 
 // keep returns the kept text where the new one is equal, else a copy.
@@ -229,6 +247,10 @@ func (s *series) close(p *pending, next Sample, at time.Time) error {
 func (s *series) pass(p *pending) error {
 	seconds := p.spacing.Seconds()
 	p.Interval = Interval{p.spacing, Load{units.IOPS(p.operations / seconds), units.Throughput(p.bytes / seconds)}}
+	if p.Load.IOPS > MostIOPS {
+		return &LineError{p.Line, fmt.Errorf("operations: %s in %v are more than %s a second", units.Thousands(p.operations), p.spacing,
+			units.Thousands(MostIOPS))}
+	}
 	if !s.yield(p.Sample, nil) {
 		return errStopped
 	}
@@ -250,6 +272,12 @@ func (s *series) finish() error {
 	}
 	return nil
 }
+
+// Bounds on a load, far above what any volume or instance does: a typing mistake is not a load.
+const (
+	MostIOPS  = 1e9       // a second
+	LargestIO = units.GiB // of one I/O
+)
 
 // largestAmount keeps rates within what can be computed: a thousand times what the largest volume moves in a year.
 const largestAmount = 1e20

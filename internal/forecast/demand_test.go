@@ -99,8 +99,11 @@ func TestSeriesNamesTheLine(t *testing.T) {
 		"no value":            {header + "0,,1\n", 2, `operations "" is not a number`},
 		"bytes alone":         {header + "0,0,4096\n", 2, "without an operation"},
 		"no volume":           {"time,operations,bytes,volume\n0,1,1,\n", 2, "no name"},
-		"another type": {"time,operations,bytes,volume,type,size\n0,1,1,a,gp2,100\n60,1,1,a,gp3,100\n", 3,
-			"was gp2 100 in line 2"},
+		"too much I/O":        {"time,operations,bytes\n0,1,1\n60,99999999999999999999,1\n120,1,1\n", 3, "more than 1,000,000,000 a second"},
+		"a vast I/O":          {"time,operations,bytes\n0,1,1073741825\n60,1,1\n", 2, "more than 1 GiB each"},
+		"a bare size":         {"time,operations,bytes,size\n0,1,1,100\n60,1,1,100\n", 2, "size \"100\" has no unit"},
+		"another type": {"time,operations,bytes,volume,type,size\n0,1,1,a,gp2,100GiB\n60,1,1,a,gp3,100GiB\n", 3,
+			"was gp2 100GiB in line 2"},
 	} {
 		_, err := read(tt.text, false)
 		var at *forecast.LineError
@@ -139,9 +142,9 @@ func TestSeriesFalls(t *testing.T) {
 }
 
 func TestFleet(t *testing.T) {
-	text := "time,volume,operations,bytes,size\n0,a,900000,0,100\n0,b,900000,0,1000\n300,a,900000,0,100\n300,b,0,0,1000\n"
+	text := "time,volume,operations,bytes,size\n0,a,900000,0,100GiB\n0,b,900000,0,1000GiB\n300,a,900000,0,100GiB\n300,b,0,0,1000GiB\n"
 	members, err := forecast.Fleet(forecast.Series(strings.NewReader(text), false), func(s forecast.Sample) (forecast.Candidate, model.Fluid, error) {
-		c := gp2(map[string]units.Bytes{"100": 100, "1000": 1000}[s.Size])
+		c := gp2(map[string]units.Bytes{"100GiB": 100, "1000GiB": 1000}[s.Size])
 		v := model.NewVolume(c.Performance, 1, nil)
 		v.SetCredits(0, 0.1) // 540,000 last 200 s at 2,700
 		return c, model.NewFluid(v, 0), nil
@@ -168,7 +171,7 @@ func TestFleet(t *testing.T) {
 func FuzzSeries(f *testing.F) {
 	for _, seed := range []string{
 		"time,operations,bytes\n2026-09-01T12:00:00Z,300,6000\n2026-09-01T12:01:00Z,0,0\n",
-		"time,operations,bytes,volume,type,size\n0,1,1,a,gp2,100\n60,1,1,a,gp2,100\n",
+		"time,operations,bytes,volume,type,size\n0,1,1,a,gp2,100GiB\n60,1,1,a,gp2,100GiB\n",
 		"time,operations,bytes\n0,1,1\n60,1e20,1\n180.5,1,1\n", "\ufefftime,operations,bytes\n\"0", "time\n", "",
 	} {
 		f.Add(seed)

@@ -114,6 +114,9 @@ func (q Question) warnings(o Outcome) []result.Warning {
 		warnings = append(warnings, result.Warning{Code: "random",
 			Text: "All I/O is taken to be random, of its mean size: on an HDD volume each then uses up whole MiB. Sequential I/O uses up less."})
 	}
+	if (o.Empty || o.Lowest == 0) && q.Performance.InferredThroughput() {
+		warnings = append(warnings, result.Warning{Code: "throughput-inferred", Text: ebs.Inferred})
+	}
 	if q.Instance != nil && q.Instance.Bursts() {
 		warnings = append(warnings, result.Warning{Code: "instance-burst-inferred",
 			Text: "How an instance's burst drains and refills is not documented; 30 minutes of maximum − baseline, refilled at the baseline, is the usual inference. The volume has the instance to itself here."})

@@ -114,7 +114,7 @@ func TestForecastPicturesAndFleet(t *testing.T) {
 	}
 	fleet := command(t, dir, "forecast", "--demand", "-", "--balance", "10%", "-o", "json")
 	// 900,000 operations in five minutes are 3,000 a second: 10 % of 5.4 M last 200 s on 100 GiB.
-	fleet.Stdin = strings.NewReader("time,volume,type,size,operations,bytes\n0,a,gp2,100,900000,0\n0,b,gp3,100GiB,900000,0\n300,a,gp2,100,0,0\n300,b,gp3,100GiB,0,0\n")
+	fleet.Stdin = strings.NewReader("time,volume,type,size,operations,bytes\n0,a,gp2,100GiB,900000,0\n0,b,gp3,100GiB,900000,0\n300,a,gp2,100GiB,0,0\n300,b,gp3,100GiB,0,0\n")
 	o = finish(t, fleet, nil)
 	var d struct {
 		Volumes []struct {
@@ -169,7 +169,9 @@ func TestForecastBadInput(t *testing.T) {
 		"unsorted":             {series(header + "60,1,1\n0,1,1\n"), "line 3"},
 		"no zone":              {series(header + "2026-09-01T12:00:00,1,1\n"), "line 2: time"},
 		"missing column":       {series("time,operations\n0,1\n"), `line 1: column "bytes" is missing`},
-		"bad size in a fleet":  {series("time,operations,bytes,volume,size\n0,1,1,a,100XB\n60,1,1,a,100XB\n"), "line 2: volume a"},
+		"bad size in a fleet":  {[]string{"--demand", "-", "time,operations,bytes,volume,size\n0,1,1,a,100XB\n60,1,1,a,100XB\n"}, "line 2: "},
+		"size twice":           {series("time,operations,bytes,size\n0,1,1,100GiB\n60,1,1,100GiB\n"), "leave out --size"},
+		"an alarm of a fleet":  {[]string{"--warn", "1m", "--demand", "-", "time,operations,bytes,volume,size\n0,1,1,a,100GiB\n60,1,1,a,100GiB\n"}, "names no alarm"},
 		"page of a fleet":      {append([]string{"-o", "html"}, series("time,operations,bytes,volume\n0,1,1,a\n60,1,1,a\n")...), "one volume"},
 		"gaps":                 {append([]string{"--gaps", "fill"}, series(header)...), "error or idle"},
 	} {
