@@ -129,18 +129,19 @@ var claimWords = map[claims.Verdict]string{
 // checkText prints each claim with what decided the verdict on it: the other findings are in the JSON form.
 func checkText(w io.Writer, judged []claims.Judgement) error {
 	var b strings.Builder
+	width := textWidth(w)
 	for _, j := range judged {
-		fmt.Fprintf(&b, "%s: %s\n", claimWords[j.Verdict], visible(j.Claim.Name))
+		b.WriteString(wrapped(claimWords[j.Verdict]+": "+visible(j.Claim.Name), "", width))
 		for _, f := range j.Findings {
 			switch f.Verdict {
 			case j.Verdict:
-				b.WriteString(wrapped(visible(f.Text), "  "))
+				b.WriteString(wrapped(visible(f.Text), "  ", width))
 			case claims.Unjudged:
-				b.WriteString(wrapped("Not judged. "+visible(f.Text), "  "))
+				b.WriteString(wrapped("Not judged. "+visible(f.Text), "  ", width))
 			}
 		}
 		if len(j.Findings) == 0 {
-			b.WriteString("  It states no figure that a law, a limit or a price is about.\n")
+			b.WriteString(wrapped("It states no figure that a law, a limit or a price is about.", "  ", width))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

@@ -34,6 +34,12 @@ type thresholdError struct{ err error }
 func (e thresholdError) Error() string { return e.err.Error() }
 func (e thresholdError) Unwrap() error { return e.err }
 
+// unmetError says that what was asked for cannot be had there.
+type unmetError struct{ err error }
+
+func (e unmetError) Error() string { return e.err.Error() }
+func (e unmetError) Unwrap() error { return e.err }
+
 // exitCode is the one place where errors become exit codes.
 func exitCode(err error) int {
 	var (
@@ -68,9 +74,11 @@ func declined(err error) bool {
 		noFio       *process.NotFoundError
 		oldFio      *process.TooOldError
 		noEngine    *process.EngineError
+		unmet       unmetError
 	)
 	return isOneOf(err, cloud.ErrNoCredentials, cloud.ErrInvalid, cloud.ErrDenied) ||
-		errors.As(err, &bad) || errors.As(err, &unavailable) || errors.As(err, &noFio) || errors.As(err, &oldFio) || errors.As(err, &noEngine)
+		errors.As(err, &bad) || errors.As(err, &unavailable) || errors.As(err, &noFio) || errors.As(err, &oldFio) || errors.As(err, &noEngine) ||
+		errors.As(err, &unmet)
 }
 
 func isOneOf(err error, sentinels ...error) bool {

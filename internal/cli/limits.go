@@ -87,7 +87,7 @@ func (kind limitsOf[T]) show(w io.Writer, entry T, output string) error {
 	if output == "json" {
 		return writeJSON(w, kind.document(entry))
 	}
-	return writeColumns(w, kind.entry(entry))
+	return writeColumns(w, kind.entry(entry), textWidth(w))
 }
 
 func (kind limitsOf[T]) showAll(w io.Writer, entries []T, output string) error {
@@ -98,5 +98,5 @@ func (kind limitsOf[T]) showAll(w io.Writer, entries []T, output string) error {
 		}
 		return writeJSON(w, map[string][]any{kind.plural: documents})
 	}
-	return writeColumns(w, kind.table(entries))
+	return writeColumns(w, kind.table(entries), textWidth(w))
 }

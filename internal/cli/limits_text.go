@@ -2,27 +2,14 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"ebscope/internal/ebs"
 	"ebscope/internal/units"
 )
-
-// writeColumns prints rows in columns as wide as they need to be.
-func writeColumns(w io.Writer, rows [][]string) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		if _, err := fmt.Fprintln(t, strings.Join(row, "\t")); err != nil {
-			return err
-		}
-	}
-	return t.Flush()
-}
 
 func volumeTypeTable(types []ebs.VolumeType) [][]string {
 	rows := [][]string{{"TYPE", "SIZE", "IOPS", "MIB/S", "PROVISIONED", "BURSTS"}}

@@ -36,7 +36,8 @@ func newSizeCommand() *cobra.Command {
 		Short: "Find the cheapest volume for a need",
 		Long: `Finds for every volume type the cheapest volume that gives the asked size and, for ever, the asked IOPS and throughput, and says
 which rule decided. With --burst a rate that is needed only for a time may come from credits. With --instance nothing is suggested
-that the instance does not pass on.
+that the instance does not pass on. Where it passes on less than is asked for, the volumes that use all of it are shown, and the exit
+code is 4.
 
 Without --iops, --throughput and --burst it prices what is usually chosen at that size. With --like it sets a gp2 volume beside the
 gp3 volumes that could take its place, and says at which sizes parity costs more than staying.`,
@@ -102,10 +103,21 @@ func runSize(o sizeOptions, catalog *ebs.Catalog, given func(flag string) bool, 
 		return usageError{err}
 	}
 	answer.Prices, answer.Instance = prices, s.instance
-	if o.output == "json" {
-		return sizeJSON(stdout, answer)
+	for _, f := range answer.Fits {
+		if catalog.Performance(f.Volume).InferredThroughput() {
+			answer.Notes = append(answer.Notes, ebs.Inferred)
+			break
+		}
 	}
-	return sizeText(stdout, answer)
+	if o.output == "json" {
+		err = sizeJSON(stdout, answer)
+	} else {
+		err = sizeText(stdout, answer)
+	}
+	if err == nil && answer.Cut {
+		err = unmetError{fmt.Errorf("no volume on %s gives what is asked for; choose an instance type that passes it on", o.instance)}
+	}
+	return err
 }
 
 // sizer answers what the command asks.
@@ -121,11 +133,21 @@ type sizeAnswer struct {
 	Need     *cost.Need
 	Fits     []cost.Fit
 	Unfit    []cost.Unfit
+	Cut      bool // the need is cut down to what the instance passes on
 	Notes    []string
 	Like     bool             // a gp2 volume was compared with gp3
 	Dearer   []cost.SizeRange // then: the sizes at which parity costs more
 	Prices   ebs.Prices
 	Instance *ebs.Instance
+}
+
+// pricesDate is the oldest date of the prices that are shown.
+func (a sizeAnswer) pricesDate() string {
+	var types []ebs.Type
+	for _, f := range a.Fits {
+		types = append(types, f.Volume.Type)
+	}
+	return a.Prices.Date(types...)
 }
 
 func (s sizer) need(o sizeOptions, given func(flag string) bool) (cost.Need, error) {
@@ -186,6 +208,7 @@ func (s sizer) cheapest(need cost.Need, names []string) (sizeAnswer, error) {
 	cut := need
 	if s.instance != nil {
 		cut, a.Notes = need.Within(*s.instance)
+		a.Cut = len(a.Notes) > 0
 	}
 	a.Fits, a.Unfit = cost.Cheapest(cut, types, s.catalog, s.prices)
 	for i := range a.Fits {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -18,6 +19,7 @@ type sizeDocument struct {
 	Region      string         `json:"region"`
 	PricesDate  string         `json:"prices_date"`
 	Need        *sizeNeed      `json:"need,omitempty"`
+	NeedMet     *bool          `json:"need_met,omitempty"` // false: the options give only what the instance passes on
 	Instance    *sizeInstance  `json:"instance,omitempty"`
 	Options     []sizeOption   `json:"options"` // cheapest first; for --like: as it is, default, parity
 	Unavailable []sizeMissing  `json:"unavailable"`
@@ -52,6 +54,7 @@ type sizeOption struct {
 	BurstIOPS              float64  `json:"burst_iops,omitempty"`
 	BurstSeconds           float64  `json:"burst_s,omitempty"`
 	Rule                   string   `json:"rule,omitempty"`
+	NeedMet                *bool    `json:"need_met,omitempty"`
 }
 
 type sizeMissing struct {
@@ -65,10 +68,12 @@ type sizeGiBRange struct {
 }
 
 func sizeJSON(w io.Writer, a sizeAnswer) error {
-	d := sizeDocument{Region: a.Prices.Region, PricesDate: a.Prices.Date(), Options: []sizeOption{}, Unavailable: []sizeMissing{},
+	d := sizeDocument{Region: a.Prices.Region, PricesDate: a.pricesDate(), Options: []sizeOption{}, Unavailable: []sizeMissing{},
 		Notes: append([]string{}, a.Notes...)}
 	if n := a.Need; n != nil {
 		d.Need = &sizeNeed{n.Size.GiB(), float64(n.IOPS), n.Throughput.MiBps(), float64(n.Burst), n.BurstFor.Seconds()}
+		met := !a.Cut
+		d.NeedMet = &met
 	}
 	if i := a.Instance; i != nil {
 		d.Instance = &sizeInstance{i.Type, float64(i.BaselineIOPS), float64(i.MaximumIOPS), decimals(i.BaselineThroughput.MiBps(), 2),
@@ -78,7 +83,7 @@ func sizeJSON(w io.Writer, a sizeAnswer) error {
 		o := sizeOption{
 			Type: f.Volume.Type, SizeGiB: f.Volume.Size.GiB(), IOPS: float64(f.Volume.IOPS), ThroughputMiBps: decimals(f.Throughput.MiBps(), 2),
 			USDMonth: decimals(float64(f.Monthly), 2), SustainedIOPS: decimals(float64(f.Sustained), 2),
-			SustainedThroughputMiB: decimals(f.SustainedThroughput.MiBps(), 2), Rule: f.Rule,
+			SustainedThroughputMiB: decimals(f.SustainedThroughput.MiBps(), 2), Rule: f.Rule, NeedMet: d.NeedMet,
 		}
 		if o.IOPS == 0 {
 			o.IOPS = o.SustainedIOPS
@@ -108,29 +113,38 @@ func decimals(x float64, n int) float64 {
 
 func sizeText(w io.Writer, a sizeAnswer) error {
 	var b strings.Builder
-	b.WriteString(wrapped(sizeHeading(a), ""))
+	width := textWidth(w)
+	if a.Cut {
+		b.WriteString(wrapped("NOT MET: no volume on "+a.Instance.Type+" gives what is asked for. These give what the instance passes on.", "", width) + "\n")
+	}
+	b.WriteString(wrapped(sizeHeading(a), "", width))
 	if a.Instance != nil {
-		b.WriteString(wrapped(instanceLimits(*a.Instance), ""))
+		b.WriteString(wrapped(instanceLimits(*a.Instance), "", width))
 	}
 	for _, note := range a.Notes {
-		b.WriteString(wrapped(note, ""))
+		b.WriteString(wrapped(note, "", width))
 	}
 	b.WriteByte('\n')
-	sizeRow(&b, "Volume", "sustained IOPS", "MiB/s", "USD a month")
+	row := sizeRow
+	if width < plainWidth {
+		row = sizeLines
+	} else {
+		sizeRow(&b, "Volume", "sustained IOPS", "MiB/s", "USD a month")
+	}
 	for _, f := range a.Fits {
-		sizeRow(&b, f.Volume.String(), units.Thousands(float64(f.Sustained)), fmt.Sprintf("%.4g", f.Throughput.MiBps()), f.Monthly.String())
+		row(&b, f.Volume.String(), units.Thousands(float64(f.Sustained)), rounded(f.SustainedThroughput), f.Monthly.String())
 		if rule := sizeRule(f); rule != "" {
-			b.WriteString(wrapped(rule, "  "))
+			b.WriteString(wrapped(rule, "  ", width))
 		}
 	}
 	if len(a.Unfit) > 0 {
 		b.WriteString("\nNot possible:\n")
 	}
 	for _, u := range a.Unfit {
-		b.WriteString(wrapped(fmt.Sprintf("%s: %s.", u.Type, u.Reason), "  "))
+		b.WriteString(wrapped(fmt.Sprintf("%s: %s.", u.Type, u.Reason), "  ", width))
 	}
 	if a.Like {
-		b.WriteString("\n" + wrapped(parityText(a), ""))
+		b.WriteString("\n" + wrapped(parityText(a), "", width))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -138,9 +152,9 @@ func sizeText(w io.Writer, a sizeAnswer) error {
 
 // instanceLimits says what the instance passes on for ever, and for half an hour.
 func instanceLimits(i ebs.Instance) string {
-	text := fmt.Sprintf("%s: %v and %.4g MiB/s for ever", i.Type, i.BaselineIOPS, i.BaselineThroughput.MiBps())
+	text := fmt.Sprintf("%s: %v and %s MiB/s for ever", i.Type, i.BaselineIOPS, rounded(i.BaselineThroughput))
 	if i.Bursts() {
-		text += fmt.Sprintf(", %v and %.4g MiB/s for 30 minutes a day", i.MaximumIOPS, i.MaximumThroughput.MiBps())
+		text += fmt.Sprintf(", %v and %s MiB/s for 30 minutes a day", i.MaximumIOPS, rounded(i.MaximumThroughput))
 	}
 	return text + "."
 }
@@ -159,7 +173,7 @@ func parityText(a sizeAnswer) string {
 
 // sizeHeading says what was asked, and from when the prices are.
 func sizeHeading(a sizeAnswer) string {
-	where := fmt.Sprintf("%s, %s, prices of %s", a.Prices.Region, a.Prices.Location, a.Prices.Date())
+	where := fmt.Sprintf("%s, %s, prices of %s", a.Prices.Region, a.Prices.Location, a.pricesDate())
 	n := a.Need
 	if n == nil {
 		return where + "."
@@ -176,6 +190,19 @@ func sizeRow(b *strings.Builder, name string, figures ...string) {
 	fmt.Fprintf(b, "%s%s%15s%9s%16s\n", name, strings.Repeat(" ", max(1, nameWidth-utf8.RuneCountInString(name))), figures[0], figures[1], figures[2])
 }
 
+// sizeLines is a row for a narrow terminal.
+func sizeLines(b *strings.Builder, name string, figures ...string) {
+	fmt.Fprintf(b, "%s\n  %s IOPS  %s MiB/s  %s\n", name, figures[0], figures[1], figures[2])
+}
+
+// rounded prints MiB/s with one decimal at most.
+func rounded(t units.Throughput) string {
+	if x := decimals(t.MiBps(), 1); x < 1000 {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return units.Thousands(t.MiBps())
+}
+
 // sizeRule says what decided an option, and how long its burst lasts.
 func sizeRule(f cost.Fit) string {
 	rule := f.Rule
@@ -184,6 +211,9 @@ func sizeRule(f cost.Fit) string {
 			rule += "; "
 		}
 		rule += fmt.Sprintf("%v for at most %s s from a full bucket", f.Burst, units.Thousands(f.BurstFor.Seconds()))
+		if f.Throughput > f.SustainedThroughput {
+			rule += fmt.Sprintf(", and up to %v while it lasts", f.Throughput)
+		}
 	}
 	return rule
 }

@@ -1,6 +1,11 @@
 package cli
 
-import "strings"
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
 
 // visible takes out of a text what would steer the terminal.
 func visible(s string) string {
@@ -12,17 +17,29 @@ func visible(s string) string {
 	}, s)
 }
 
-// wrapped breaks a text into lines of the plain width, each with an indent.
-func wrapped(s, indent string) string {
+// narrowest is the least width that texts are fitted to.
+const narrowest = 20
+
+// textWidth is how wide a text may be: the terminal's width, at most the plain one.
+func textWidth(w io.Writer) int {
+	width, _ := canvas(w)
+	if width <= 0 { // a terminal that does not know its size
+		return plainWidth
+	}
+	return max(narrowest, min(width, plainWidth))
+}
+
+// wrapped breaks a text into lines of a width, each with an indent.
+func wrapped(s, indent string, width int) string {
 	var b strings.Builder
 	column := 0
 	for i, word := range strings.Fields(s) {
-		length := len([]rune(word))
+		length := utf8.RuneCountInString(word)
 		switch {
 		case i == 0:
 			b.WriteString(indent)
 			column = len(indent)
-		case column+1+length > plainWidth:
+		case column+1+length > width:
 			b.WriteString("\n" + indent)
 			column = len(indent)
 		default:
@@ -33,4 +50,89 @@ func wrapped(s, indent string) string {
 		column += length
 	}
 	return b.String() + "\n"
+}
+
+// writeColumns prints rows in columns as wide as they need to be, within a width; a row of one cell is a sentence. Where they do not fit, the columns move together, then the last one wraps, and then it is left out.
+func writeColumns(w io.Writer, rows [][]string, width int) error {
+	count := 0
+	for _, row := range rows {
+		count = max(count, len(row))
+	}
+	var b strings.Builder
+	g := grid{rows: rows, count: count, gap: 2}
+	switch {
+	case g.width() <= width:
+	case count > 2 && g.close().width() <= width:
+		g = g.close()
+	default:
+		for g.count > 2 && g.rest(width) < g.longestWord() {
+			g.count--
+		}
+	}
+	g.write(&b, width)
+	if left := rows[0][min(g.count, len(rows[0])):]; len(left) > 0 {
+		b.WriteString(wrapped(fmt.Sprintf("Left out, for want of room: %s. -o json has all.", strings.Join(left, ", ")), "", width))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// grid is the first columns of rows, with a gap between them.
+type grid struct {
+	rows       [][]string
+	count, gap int
+}
+
+// close moves the columns together.
+func (g grid) close() grid { return grid{g.rows, g.count, 1} }
+
+// column is the width of a column.
+func (g grid) column(i int) int {
+	widest := 0
+	for _, row := range g.rows {
+		if i < len(row) && len(row) > 1 {
+			widest = max(widest, utf8.RuneCountInString(row[i]))
+		}
+	}
+	return widest
+}
+
+// before is the width of what stands before the last column.
+func (g grid) before() int {
+	width := 0
+	for i := range g.count - 1 {
+		width += g.column(i) + g.gap
+	}
+	return width
+}
+
+func (g grid) width() int         { return g.before() + g.column(g.count-1) }
+func (g grid) rest(width int) int { return width - g.before() }
+
+// longestWord is that of the last column, which cannot be narrower.
+func (g grid) longestWord() int {
+	longest := 0
+	for _, row := range g.rows {
+		if len(row) >= g.count {
+			for _, word := range strings.Fields(row[g.count-1]) {
+				longest = max(longest, utf8.RuneCountInString(word))
+			}
+		}
+	}
+	return longest
+}
+
+func (g grid) write(b *strings.Builder, width int) {
+	before := g.before()
+	for _, row := range g.rows {
+		if len(row) == 1 {
+			b.WriteString(wrapped(row[0], "", width))
+			continue
+		}
+		for i, cell := range row[:g.count-1] {
+			b.WriteString(cell + strings.Repeat(" ", g.column(i)+g.gap-utf8.RuneCountInString(cell)))
+		}
+		last := wrapped(row[g.count-1], "", max(narrowest/2, width-before))
+		b.WriteString(strings.ReplaceAll(strings.TrimSuffix(last, "\n"), "\n", "\n"+strings.Repeat(" ", before)) + "\n")
+	}
 }

@@ -13,6 +13,7 @@ import (
 // sizing is the part of size's JSON that is documented.
 type sizing struct {
 	Options []sized `json:"options"`
+	NeedMet *bool   `json:"need_met"`
 	Notes   []string
 	More    []struct {
 		From float64 `json:"from_gib"`
@@ -32,7 +33,7 @@ type sized struct {
 func sizeAnswer(t *testing.T, args ...string) (sizing, outcome) {
 	t.Helper()
 	got := run(t, t.TempDir(), append([]string{"size", "-o", "json"}, args...)...)
-	if got.code != 0 {
+	if got.code != 0 && got.code != 4 {
 		t.Fatalf("size %s: exit %d: %s", args, got.code, got.stderr)
 	}
 	var s sizing
@@ -77,6 +78,9 @@ func TestSizeFindsTheCheapest(t *testing.T) {
 	if got.Options[0] != (sized{"gp3", 100, 3000, 125, 9.12, 3000}) {
 		t.Errorf("the cheapest is %+v", got.Options[0])
 	}
+	if out.code != 0 || got.NeedMet == nil || !*got.NeedMet {
+		t.Errorf("exit %d, need_met %v; want 0 and true", out.code, got.NeedMet)
+	}
 	last := 0.0
 	for _, o := range got.Options {
 		if o.USD < last || o.Sustained < 3000 || o.Throughput < 125 || o.GiB < 100 {
@@ -91,7 +95,10 @@ func TestSizeFindsTheCheapest(t *testing.T) {
 
 // m5.xlarge passes on 6,000 IOPS and 1,150 Mbps = 137.09 MiB/s for ever.
 func TestSizeSuggestsNothingAboveTheInstance(t *testing.T) {
-	got, _ := sizeAnswer(t, "--size", "500GiB", "--iops", "16000", "--throughput", "250", "--instance", "m5.xlarge")
+	got, out := sizeAnswer(t, "--size", "500GiB", "--iops", "16000", "--throughput", "250", "--instance", "m5.xlarge")
+	if out.code != 4 || got.NeedMet == nil || *got.NeedMet {
+		t.Errorf("exit %d, need_met %v; want 4 and false: nothing there gives 16,000 IOPS", out.code, got.NeedMet)
+	}
 	if best := got.Options[0]; best.Type != "gp3" || best.IOPS != 6000 || best.Throughput != 137 {
 		t.Errorf("the cheapest is %+v, want gp3 with 6,000 IOPS and 137 MiB/s", best)
 	}
@@ -103,6 +110,22 @@ func TestSizeSuggestsNothingAboveTheInstance(t *testing.T) {
 	notes := strings.Join(got.Notes, " ")
 	if !strings.Contains(notes, "m5.xlarge caps at 6,000 IOPS") || !strings.Contains(notes, "m5.xlarge caps at 137 MiB/s") {
 		t.Errorf("notes: %s", notes)
+	}
+}
+
+// io2: 3,000 IOPS of 256 KiB are 750 MiB/s, below its limit of 768; m5.xlarge passes on 137.1. gp2 of 267 GiB is inferred.
+func TestSizeShowsWhatIsSustained(t *testing.T) {
+	for args, want := range map[string]string{
+		"--iops 3000 --types io2":                                             "3,000      750",
+		"--size 500GiB --iops 16000 --types io2 --instance m5.xlarge":         "6,000    137.1",
+		"--size 200GiB --iops 300 --throughput 200 --types gp2":               "is an inference",
+		"--size 500GiB --iops 16000 --instance m5.xlarge --types gp3":         "NOT MET: no volume on m5.xlarge",
+		"--size 500GiB --iops 16000 --instance m5.xlarge --types gp3 -o json": `"need_met": false`,
+		"--like gp2:200GiB --region us-east-1":                                "is an inference",
+	} {
+		if got := run(t, t.TempDir(), append([]string{"size"}, strings.Fields(args)...)...); !strings.Contains(got.stdout, want) {
+			t.Errorf("size %s: no %q in:\n%s", args, want, got.stdout)
+		}
 	}
 }
 
