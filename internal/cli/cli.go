@@ -22,9 +22,17 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	if err != nil {
-		fmt.Fprintln(stderr, "ebscope:", indent(err.Error()))
+		fmt.Fprintln(stderr, "ebscope:", indent(message(err)))
 	}
 	return exitCode(err)
+}
+
+// message says what failed; where it was the user's Ctrl-C, in words that are not the program's own.
+func message(err error) string {
+	if interrupted(err) {
+		return strings.ReplaceAll(err.Error(), context.Canceled.Error(), "interrupted")
+	}
+	return err.Error()
 }
 
 // indent keeps the further lines of a joined error apart from what follows.

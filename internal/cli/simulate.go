@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -109,6 +112,9 @@ func runSimulate(ctx context.Context, o simulateOptions, catalog *ebs.Catalog, s
 
 // runAgainst predicts a run that was measured and compares the two.
 func runAgainst(ctx context.Context, o simulateOptions, given *ebs.Catalog, stdout, stderr io.Writer) error {
+	if _, err := os.Stat(filepath.Join(o.against, result.RunFile)); isOneOf(err, fs.ErrNotExist, syscall.ENOTDIR) {
+		return usage("--against %s is not a run directory: it has no %s", o.against, result.RunFile)
+	}
 	measured, err := load(ctx, o.against, given)
 	if err != nil {
 		return err

@@ -71,7 +71,7 @@ func TestValidateNamesTheRule(t *testing.T) {
 		{ebs.Volume{Type: ebs.GP2, Size: units.GiB * 3 / 2}, "whole number of GiB"},
 		{ebs.Volume{Type: ebs.GP2, Size: 100 * units.GiB, IOPS: 1000}, "cannot be set on gp2"},
 		{ebs.Volume{Type: ebs.GP2, Size: 100 * units.GiB, Throughput: 1000}, "cannot be set on gp2"},
-		{ebs.Volume{Type: ebs.IO1, Size: 100 * units.GiB}, "needs IOPS: 100 to 64,000"},
+		{ebs.Volume{Type: ebs.IO1, Size: 100 * units.GiB}, "need IOPS: 100 to 64,000"},
 		{ebs.Volume{Type: ebs.IO1, Size: 100 * units.GiB, IOPS: 5_001}, "at most 50 IOPS per GiB"},
 		{ebs.Volume{Type: ebs.IO2, Size: 100 * units.GiB, IOPS: 100_000}, ""},
 		{ebs.Volume{Type: ebs.IO2, Size: 3 * units.GiB, IOPS: 100}, "4 GiB to 64 TiB"},

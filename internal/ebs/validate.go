@@ -16,9 +16,9 @@ func (t VolumeType) validate(v Volume) error {
 func (t VolumeType) validateSize(v Volume) error {
 	switch {
 	case v.Size < t.MinSize || v.Size > t.MaxSize:
-		return fmt.Errorf("a %s volume is %v to %v, not %v", t.Type, t.MinSize, t.MaxSize, v.Size)
+		return fmt.Errorf("%s volumes are %v to %v, not %v", t.Type, t.MinSize, t.MaxSize, v.Size)
 	case v.Size%units.GiB != 0:
-		return fmt.Errorf("a %s volume has a whole number of GiB, not %v", t.Type, v.Size)
+		return fmt.Errorf("%s volumes have a whole number of GiB, not %v", t.Type, v.Size)
 	default:
 		return nil
 	}
@@ -36,7 +36,7 @@ func (t VolumeType) validateIOPS(v Volume) error {
 	case !finite(float64(iops)):
 		return fmt.Errorf("%s IOPS must be a number", t.Type)
 	case iops == 0:
-		return fmt.Errorf("a %s volume needs IOPS: %s to %v", t.Type, units.Thousands(float64(limits.Min)), limits.Max)
+		return fmt.Errorf("%s volumes need IOPS: %s to %v", t.Type, units.Thousands(float64(limits.Min)), limits.Max)
 	case iops < limits.Min || iops > limits.Max:
 		return fmt.Errorf("%s takes %s to %v, not %s", t.Type, units.Thousands(float64(limits.Min)), limits.Max, units.Thousands(float64(iops)))
 	}

@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestInterruptedInTheUsersWords(t *testing.T) {
+	err := errors.Join(fmt.Errorf("simulate profile a: %w", context.Canceled), errors.New("the lock is still there"))
+	if got, want := message(err), "simulate profile a: interrupted\nthe lock is still there"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestAgainstTakesARunDirectory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{filepath.Join(t.TempDir(), "nodir"), t.TempDir(), file} {
+		var stdout, stderr bytes.Buffer
+		code := Main(t.Context(), []string{"ebscope", "simulate", "--against", dir}, &stdout, &stderr)
+		if code != exitUsage || !strings.Contains(stderr.String(), "is not a run directory") {
+			t.Errorf("%s: exit code %d, %s", dir, code, stderr.String())
+		}
+	}
+}
