@@ -100,8 +100,8 @@ func TestCheapest(t *testing.T) {
 // 1,000 MiB/s take 4,000 IOPS on gp3, which take 8 GiB; 2,000 MiB/s take 8,000 and 16 GiB.
 func TestCheapestKeepsTheThroughputRatio(t *testing.T) {
 	for mibps, want := range map[units.Throughput]string{
-		1000: "gp3 8 GiB, 4,000 IOPS, 1000 MiB/s: $46.33; 1000 MiB/s take 4,000 IOPS: 0.25 MiB/s per IOPS; 875 MiB/s above the 125 included; gp3 needs 8 GiB for 4,000 IOPS: 500 per GiB",
-		2000: "gp3 16 GiB, 8,000 IOPS, 2000 MiB/s: $115.46",
+		1000: "gp3 8 GiB, 4,000 IOPS, 1,000 MiB/s: $46.33; 1,000 MiB/s take 4,000 IOPS: 0.25 MiB/s per IOPS; 875 MiB/s above the 125 included; gp3 needs 8 GiB for 4,000 IOPS: 500 per GiB",
+		2000: "gp3 16 GiB, 8,000 IOPS, 2,000 MiB/s: $115.46",
 	} {
 		found, _ := fits(t, cost.Need{Size: units.GiB, Throughput: mibps * units.MiBPerSecond}, "ap-northeast-2")
 		if !strings.HasPrefix(found[0], want) {

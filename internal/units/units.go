@@ -73,7 +73,13 @@ func (t Throughput) MiBps() float64 { return float64(t / MiBPerSecond) }
 // MBps returns the rate in decimal megabytes per second.
 func (t Throughput) MBps() float64 { return float64(t / MBPerSecond) }
 
-func (t Throughput) String() string { return trimmed(t.MiBps()) + " MiB/s" }
+// String prints at most two decimals, "0.25 MiB/s", and from 1,000 on none: "1,000 MiB/s".
+func (t Throughput) String() string {
+	if t >= 1000*MiBPerSecond {
+		return Thousands(t.MiBps()) + " MiB/s"
+	}
+	return trimmed(t.MiBps()) + " MiB/s"
+}
 
 // IOPS is a rate of I/O operations per second.
 type IOPS float64
