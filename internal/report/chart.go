@@ -24,6 +24,8 @@ type chart struct {
 	Compressed bool   `json:"compressed"`
 	Series     []line `json:"series"`
 	Marks      []mark `json:"marks"`
+	// Above puts the words of the marks above the plot. Beside a fall they would hide a line that rises again.
+	Above bool `json:"above"`
 }
 
 // line is a series of windows. A value is the mean of the window that ends at its time; null is a gap.

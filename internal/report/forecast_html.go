@@ -73,7 +73,7 @@ func (v forecastView) facts() []fact {
 // rateChart draws what was asked for and what each volume served.
 func (v forecastView) rateChart() chart {
 	served := func(p forecast.CoursePoint) float64 { return p.ServedIOPS }
-	c := chart{ID: "rate", Title: "Operations a second", Unit: "IOPS", Span: v.Course.LengthS, Marks: []mark{}}
+	c := chart{ID: "rate", Title: "Operations a second", Unit: "IOPS", Span: v.Course.LengthS, Marks: []mark{}, Above: true}
 	asked := "asked for"
 	c.Series = append(c.Series, courseLine("", loadColour, v.Course, nil, func(p forecast.CoursePoint) float64 { return p.AskedIOPS }))
 	c.Series = append(c.Series, courseLine(v.Volume.Text, 0, v.Course, nil, served))

@@ -152,6 +152,13 @@ func TestForecastPage(t *testing.T) {
 			if mark := evaluate[string](t, tab, `document.querySelector(".mark strong").textContent`); !strings.Contains(mark, " min ") {
 				t.Errorf("the fall is marked with %q", mark)
 			}
+			hides := evaluate[bool](t, tab, `(u => {
+				const text = u.over.querySelector(".mark p").getBoundingClientRect(), plot = u.over.getBoundingClientRect(), all = u.root.getBoundingClientRect();
+				return text.bottom > plot.top || text.top < all.top || text.left < all.left || text.right > all.right;
+			})(ebscope.charts[0])`)
+			if hides {
+				t.Error("the words on the fall hide the lines, or leave the chart")
+			}
 			checkContrast(t, tab)
 			tab.complained(t)
 			keep(t, tt.name+".png", run(t, tab, chromedp.FullScreenshot(100)))

@@ -24,7 +24,7 @@
       init: u => { // before the first draw
         for (const m of spec.marks) {
           const node = document.createElement("div");
-          node.className = "mark";
+          node.className = spec.above ? "mark above" : "mark";
           const text = node.appendChild(document.createElement("p"));
           text.appendChild(document.createElement("strong")).textContent = m.title;
           text.append(m.text);
@@ -40,7 +40,7 @@
           node.style.setProperty("--room", (left ? x : width - x) - 16 + "px");
           node.classList.toggle("left", left);
           // Between the levels there is room for the words.
-          node.firstChild.style.top = u.valToPos((m.before + m.after) / 2, "y") + "px";
+          if (!spec.above) node.firstChild.style.top = u.valToPos((m.before + m.after) / 2, "y") + "px";
         }
       },
     }};
@@ -94,6 +94,7 @@
         {...axis, label: unitName + (spec.compressed ? " of the volume's own time" : ""), labelSize: 20, size: 28, gap: 6, incrs: [1, 2, 5, 10, 15, 20, 30, 60, 120].flatMap(x => [x / 100, x * unit]).sort((a, b) => a - b), values: (u, ticks) => ticks.map(t => number(t / unit))},
         {...axis, size: 58, gap: 6, values: (u, ticks) => ticks.map(number)},
       ],
+      padding: spec.above && spec.marks.length ? [u => u.width < 500 ? 66 : 52, null, null, null] : undefined,
       legend: {show: false},
       cursor: {y: false, points: {show: false}, drag: {x: large, y: false}},
       plugins: [marks(spec), readout(spec)],
