@@ -7,6 +7,7 @@ import (
 
 	"ebscope/internal/ebs"
 	"ebscope/internal/model"
+	"ebscope/internal/result"
 )
 
 // Member is a volume of a fleet and what becomes of it.
@@ -46,8 +47,9 @@ const FleetSchema = "ebscope.forecast-fleet/v1"
 
 // FleetDocument is a forecast for many volumes, as it is printed in JSON.
 type FleetDocument struct {
-	Schema  string         `json:"schema"`
-	Volumes []FleetOutcome `json:"volumes"`
+	Schema   string           `json:"schema"`
+	Volumes  []FleetOutcome   `json:"volumes"`
+	Warnings []result.Warning `json:"warnings"`
 }
 
 // FleetOutcome is the forecast for one volume of a fleet; the fields are those of Document.
@@ -63,7 +65,7 @@ type FleetOutcome struct {
 
 // DescribeFleet returns the outcomes of a fleet in the form of a document.
 func DescribeFleet(members []Member) FleetDocument {
-	d := FleetDocument{Schema: FleetSchema, Volumes: make([]FleetOutcome, len(members))}
+	d := FleetDocument{Schema: FleetSchema, Volumes: make([]FleetOutcome, len(members)), Warnings: []result.Warning{}}
 	for i, m := range members {
 		o := m.Track.Outcome()
 		d.Volumes[i] = FleetOutcome{
@@ -71,6 +73,9 @@ func DescribeFleet(members []Member) FleetDocument {
 			BaselineIOPS: float64(m.Performance.Baseline), BurstIOPS: float64(m.Performance.Burst),
 			SecondsToEmpty: wholeSeconds(o.EmptyAt, o.Empty), SecondsToRefill: wholeSeconds(TimeToRefill(m.Performance)),
 			Course: o.Describe(nil),
+		}
+		if o.inferred(m.Performance) && len(d.Warnings) == 0 {
+			d.Warnings = append(d.Warnings, throughputInferred)
 		}
 	}
 	return d

@@ -46,6 +46,7 @@ type Outcome struct {
 	// Highest is the load with the most operations.
 	Highest Load
 	highest units.IOPS // as operations
+	fastest units.Throughput
 }
 
 // Held is the time for which one limit held I/O back. Where several did within a step, it counts for the last.
@@ -81,6 +82,7 @@ func (t *Track) Outcome() Outcome { return t.out }
 // Add follows the volume through one more interval.
 func (t *Track) Add(i Interval) {
 	demand := t.volume.Demand(i.Load.IOPS, i.Load.Throughput)
+	t.out.fastest = max(t.out.fastest, i.Load.Throughput)
 	if demand.Operations > t.out.highest {
 		t.out.Highest, t.out.highest = i.Load, demand.Operations
 	}

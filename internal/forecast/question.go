@@ -114,12 +114,20 @@ func (q Question) warnings(o Outcome) []result.Warning {
 		warnings = append(warnings, result.Warning{Code: "random",
 			Text: "All I/O is taken to be random, of its mean size: on an HDD volume each then uses up whole MiB. Sequential I/O uses up less."})
 	}
-	if (o.Empty || o.Lowest == 0) && q.Performance.InferredThroughput() {
-		warnings = append(warnings, result.Warning{Code: "throughput-inferred", Text: ebs.Inferred})
+	if o.inferred(q.Performance) {
+		warnings = append(warnings, throughputInferred)
 	}
 	if q.Instance != nil && q.Instance.Bursts() {
 		warnings = append(warnings, result.Warning{Code: "instance-burst-inferred",
 			Text: "How an instance's burst drains and refills is not documented; 30 minutes of maximum − baseline, refilled at the baseline, is the usual inference. The volume has the instance to itself here."})
 	}
 	return warnings
+}
+
+// throughputInferred says that the course without credits rests on an inference.
+var throughputInferred = result.Warning{Code: "throughput-inferred", Text: ebs.Inferred}
+
+// inferred says that the volume ran out of credits, and that the load asks for what it is not documented to move then.
+func (o Outcome) inferred(p ebs.Performance) bool {
+	return (o.Empty || o.Lowest == 0) && o.fastest > ebs.DocumentedThroughput && p.InferredThroughput()
 }

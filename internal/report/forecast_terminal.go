@@ -133,5 +133,8 @@ func FleetTerminal(w io.Writer, d forecast.FleetDocument, width int, colour bool
 	if more := len(worst) - fleetRows; more > 0 {
 		t.sentence(0, faint, fmt.Sprintf("And %s more; -o json has them all.", amount(float64(more))))
 	}
+	for _, warning := range d.Warnings {
+		t.sentence(2, "", "Warning: "+warning.Text)
+	}
 	return t.flush(w)
 }

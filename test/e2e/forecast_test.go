@@ -127,6 +127,22 @@ func TestForecastPicturesAndFleet(t *testing.T) {
 	}
 }
 
+// Without credits a gp2 volume of 300 GiB moves 900 × 256 KiB = 225 MiB/s by inference; at 400 GiB 250 are documented.
+func TestForecastSaysWhatIsInferred(t *testing.T) {
+	needs(t)
+	for size, want := range map[string]bool{"300GiB": true, "400GiB": false} {
+		o := run(t, t.TempDir(), "forecast", "--size", size, "--iops", "3000", "--block-size", "256KiB", "-o", "json")
+		if got := strings.Contains(o.stdout, `"throughput-inferred"`); o.code != 0 || got != want {
+			t.Errorf("%s: exit %d, said: %v, want %v", size, o.code, got, want)
+		}
+	}
+	fleet := command(t, t.TempDir(), "forecast", "--demand", "-", "--balance", "0%")
+	fleet.Stdin = strings.NewReader("time,volume,size,operations,bytes\n0,a,300GiB,900000,90000000000\n300,a,300GiB,900000,90000000000\n") // 286 MiB/s
+	if o := finish(t, fleet, nil); o.code != 0 || !strings.Contains(strings.Join(strings.Fields(o.stdout), " "), "is not documented") {
+		t.Errorf("exit %d: %s%s", o.code, o.stdout, o.stderr)
+	}
+}
+
 func TestForecastBadInput(t *testing.T) {
 	needs(t)
 	series := func(text string) []string { return []string{"--size", "100GiB", "--demand", "-", text} }
