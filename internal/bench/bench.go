@@ -103,7 +103,7 @@ func (r *running) phases(ctx context.Context, filenames map[string]string) error
 			return err
 		}
 		phase := profile.Phases[i]
-		r.Progress.PhaseStarted(i+1, len(profile.Phases), phase, Takes(r.catalog, profile, phase), r.remaining(profile, i))
+		r.Progress.PhaseStarted(i+1, len(profile.Phases), phase, takes(r.catalog, profile, phase), r.remaining(profile, i))
 		m, err := r.phase(ctx, i, profile, filenames[phase.Volume])
 		r.Progress.PhaseEnded(m, err)
 		if err != nil {
@@ -214,8 +214,8 @@ func (r *running) lastState() json.RawMessage {
 // startUp is what fio needs to start and to write its results, for the estimate of time left.
 const startUp = 600 * time.Millisecond
 
-// Takes estimates how long a phase runs: its duration, or the time its volume needs to move the test file once.
-func Takes(catalog *ebs.Catalog, profile workload.Profile, phase workload.Phase) time.Duration {
+// takes estimates how long a phase runs: its duration, or the time its volume needs to move the test file once.
+func takes(catalog *ebs.Catalog, profile workload.Profile, phase workload.Phase) time.Duration {
 	if phase.Duration > 0 {
 		return phase.Duration
 	}
@@ -239,7 +239,7 @@ func atBaseline(catalog *ebs.Catalog, profile workload.Profile, phase workload.P
 func (r *running) remaining(profile workload.Profile, from int) (total time.Duration) {
 	for i, phase := range profile.Phases[from:] {
 		if r.run.Phases[from+i].State != result.Done {
-			total += Takes(r.catalog, profile, phase) + startUp
+			total += takes(r.catalog, profile, phase) + startUp
 		}
 	}
 	return total
