@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -67,6 +66,7 @@ func finish(t *testing.T, cmd *exec.Cmd, during func(*os.Process)) outcome {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	memory := watchMemory(cmd.Process.Pid)
 	if during != nil {
 		during(cmd.Process)
 	}
@@ -79,10 +79,31 @@ func finish(t *testing.T, cmd *exec.Cmd, during func(*os.Process)) outcome {
 		t.Fatal(err)
 	}
 	o := outcome{code: cmd.ProcessState.ExitCode(), stdout: stdout.String(), stderr: stderr.String(), took: time.Since(start)}
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		o.peakMemory = usage.Maxrss * 1024
-	}
+	o.peakMemory = memory()
 	return o
+}
+
+// watchMemory follows the peak of a process's resident memory until the function that it returns is called, which gives
+// it in bytes. What wait reports would not do: it counts the memory of this test, from which the process was forked.
+func watchMemory(pid int) (peak func() int64) {
+	done, result := make(chan struct{}), make(chan int64)
+	go func() {
+		var kib int64
+		for {
+			if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)); err == nil {
+				if _, after, found := strings.Cut(string(status), "VmHWM:"); found {
+					_, _ = fmt.Sscan(after, &kib)
+				}
+			}
+			select {
+			case <-done:
+				result <- kib << 10
+				return
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+	}()
+	return func() int64 { close(done); return <-result }
 }
 
 // needs skips a test for want of a program, root or FUSE, and says what would provide it.
