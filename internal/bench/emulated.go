@@ -81,7 +81,11 @@ func (t *emulatedTarget) open(ctx context.Context, state json.RawMessage) (map[s
 	return filenames, t.host.Restore(s)
 }
 
-func (t *emulatedTarget) begin(_ context.Context, volume string, gap, rest time.Duration) (*units.Ops, error) {
+func (t *emulatedTarget) begin(ctx context.Context, volume string, gap, rest time.Duration) (*units.Ops, error) {
+	// The phases before have changed how soon the machine reacts.
+	if err := t.devices[volume].Calibrate(ctx); err != nil {
+		return nil, err
+	}
 	if err := t.host.Rest(gap + rest); err != nil {
 		return nil, err
 	}

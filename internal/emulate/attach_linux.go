@@ -85,6 +85,12 @@ func (a *attachment) path() string {
 	return a.place.file()
 }
 
+// Calibrate measures anew what the way through the kernel adds to an I/O; Attach has done so once. A machine that has
+// worked reacts in another time than one that has idled. It takes about a quarter of a second; the clock must stand.
+func (d *Device) Calibrate(ctx context.Context) error {
+	return calibrate(ctx, d.volume, d.Path())
+}
+
 // Path returns where the volume is: a block device such as /dev/loop0, or a file.
 func (d *Device) Path() string { return d.attachment.path() }
 

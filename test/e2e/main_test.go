@@ -43,7 +43,7 @@ type outcome struct {
 }
 
 // command prepares ebscope with its records and working directory in a folder of the test's own.
-func command(t *testing.T, dir string, args ...string) *exec.Cmd {
+func command(t testing.TB, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(program, args...)
 	cmd.Dir = dir
@@ -52,13 +52,13 @@ func command(t *testing.T, dir string, args ...string) *exec.Cmd {
 }
 
 // run runs ebscope to its end.
-func run(t *testing.T, dir string, args ...string) outcome {
+func run(t testing.TB, dir string, args ...string) outcome {
 	t.Helper()
 	return finish(t, command(t, dir, args...), nil)
 }
 
 // finish starts a command, lets during meddle with it, and waits for it.
-func finish(t *testing.T, cmd *exec.Cmd, during func(*os.Process)) outcome {
+func finish(t testing.TB, cmd *exec.Cmd, during func(*os.Process)) outcome {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -130,7 +130,7 @@ func needsEmulation(t *testing.T) {
 }
 
 // nothingLeft fails the test if a mount, loop device, process or record of a run in dir is still there.
-func nothingLeft(t *testing.T, dir string) {
+func nothingLeft(t testing.TB, dir string) {
 	t.Helper()
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -160,7 +160,7 @@ func nothingLeft(t *testing.T, dir string) {
 }
 
 // onlyRun returns the one run directory below dir.
-func onlyRun(t *testing.T, dir string) string {
+func onlyRun(t testing.TB, dir string) string {
 	t.Helper()
 	runs, err := filepath.Glob(filepath.Join(dir, "runs", "*"))
 	if err != nil || len(runs) != 1 {

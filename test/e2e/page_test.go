@@ -16,7 +16,7 @@ import (
 
 // looksRight opens a report of the demonstration in a real browser and checks what is drawn: the series behind the
 // chart, and the pixels of a screenshot, where the line of gp2 must stand high before the fall and low after it.
-func looksRight(t *testing.T, page string) {
+func looksRight(t testing.TB, page string) {
 	t.Helper()
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
@@ -88,12 +88,12 @@ type plot struct {
 	Colour          string
 }
 
-// covered returns the share of columns in which a colour, "#rrggbb", is within three pixels of a height.
+// covered returns the share of columns in which a colour, "#rrggbb", is within six pixels of a height: 120 IOPS, a disturbed sample.
 func covered(picture image.Image, colour string, x [2]float64, y float64) float64 {
 	hits, columns := 0, 0
 	for px := int(x[0]); px < int(x[1]); px++ {
 		columns++
-		for py := int(y) - 3; py <= int(y)+3; py++ {
+		for py := int(y) - 6; py <= int(y)+6; py++ {
 			if alike(picture, px, py, colour) {
 				hits++
 				break

@@ -36,7 +36,7 @@ func shortProfile(t *testing.T, dir string) []string {
 }
 
 // whenRunning waits until fio is well inside the phase whose folder has the given name, and returns the folder.
-func whenRunning(t *testing.T, dir, phase string) string {
+func whenRunning(t testing.TB, dir, phase string) string {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if found, _ := filepath.Glob(filepath.Join(dir, "runs", "*", "phases", phase)); len(found) == 1 {

@@ -218,7 +218,7 @@ func TestSimulateBadInput(t *testing.T) {
 // agrees holds the run in a directory against its simulation: every IOPS figure that a limit sets is within 3 %. At depth 1
 // latency sets it, and with it how soon this machine wakes up in one second of the run; internal/emulate tests that latency
 // where it can be tested, on a machine that is quiet. Here a quarter off would be a fault.
-func agrees(t *testing.T, dir, runDir string) {
+func agrees(t testing.TB, dir, runDir string) {
 	t.Helper()
 	o := run(t, dir, "simulate", "--against", runDir, "--runs", filepath.Join(dir, "simulated"), "-o", "json")
 	if o.code != 0 {
