@@ -71,8 +71,8 @@ func looksRight(t testing.TB, page string) {
 		x    [2]float64
 		y    float64
 	}{{"before the fall", drawn.BeforeX, drawn.HighY}, {"after the fall", drawn.AfterX, drawn.LowY}} {
-		if share := covered(picture, drawn.Colour, stretch.x, stretch.y); share < 0.9 {
-			t.Errorf("%s the line of gp2 is drawn in %.0f %% of the columns at its height, want at least 90 %%", stretch.name, 100*share)
+		if share := covered(picture, drawn.Colour, stretch.x, stretch.y); share < 0.7 { // the dashes of the prediction lie over it
+			t.Errorf("%s the line of gp2 is drawn in %.0f %% of the columns at its height, want at least 70 %%", stretch.name, 100*share)
 		}
 	}
 	if share := covered(picture, drawn.Colour, drawn.AfterX, drawn.HighY); share > 0 {
