@@ -25,10 +25,10 @@ type fioRun struct {
 func needsFio(t *testing.T) {
 	t.Helper()
 	if raceEnabled {
-		t.Skip("under the race detector figures mean nothing")
+		t.Skip("under the race detector figures mean nothing; run: go test ./internal/emulate")
 	}
 	if testing.Short() {
-		t.Skip("takes some seconds")
+		t.Skip("takes some seconds; run without -short: go test ./internal/emulate")
 	}
 	if _, err := exec.LookPath("fio"); err != nil {
 		t.Skip("needs fio: apt-get install fio")

@@ -9,19 +9,21 @@ import (
 	"testing"
 )
 
-// A run on a path is killed and resumed from another folder, with fio given by a relative path; what was measured stays.
-func TestPathResumedFromElsewhere(t *testing.T) {
-	needs(t, "fio")
-	dir := t.TempDir()
-	profile := `
+// diskProfile is a profile of one volume, up to its second phase.
+const diskProfile = `
 name: disk
 file_size: 32MiB
 volumes:
   - {name: disk, type: gp3, size: 100GiB}
 phases:
   - {name: layout, volume: disk, rw: write, block_size: 1MiB, queue_depth: 4}
-  - {name: read, volume: disk, rw: randread, block_size: 4KiB, queue_depth: 1, duration: 4s}
 `
+
+// A run on a path is killed and resumed from another folder, with fio given by a relative path; what was measured stays.
+func TestPathResumedFromElsewhere(t *testing.T) {
+	needs(t, "fio")
+	dir := t.TempDir()
+	profile := diskProfile + `  - {name: read, volume: disk, rw: randread, block_size: 4KiB, queue_depth: 1, duration: 4s}`
 	fio, err := exec.LookPath("fio")
 	if err != nil {
 		t.Fatal(err)
@@ -53,15 +55,7 @@ phases:
 func TestPath(t *testing.T) {
 	needs(t, "fio")
 	dir := t.TempDir()
-	profile := `
-name: disk
-file_size: 32MiB
-volumes:
-  - {name: disk, type: gp3, size: 100GiB}
-phases:
-  - {name: layout, volume: disk, rw: write, block_size: 1MiB, queue_depth: 4}
-  - {name: mixed, volume: disk, rw: randrw, read_percent: 50, block_size: 4KiB, queue_depth: 4, jobs: 2, duration: 3s}
-`
+	profile := diskProfile + `  - {name: mixed, volume: disk, rw: randrw, read_percent: 50, block_size: 4KiB, queue_depth: 4, jobs: 2, duration: 3s}`
 	if err := os.WriteFile(filepath.Join(dir, "disk.yaml"), []byte(profile), 0o600); err != nil {
 		t.Fatal(err)
 	}
