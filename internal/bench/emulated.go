@@ -94,6 +94,9 @@ func (t *emulatedTarget) begin(ctx context.Context, volume string, gap, rest tim
 
 func (t *emulatedTarget) end(volume string) (*units.Ops, json.RawMessage, error) {
 	t.host.EndPhase()
+	if err := t.devices[volume].Settle(); err != nil {
+		return nil, nil, err
+	}
 	state, err := json.Marshal(t.host.State())
 	return t.credits(volume), state, err
 }

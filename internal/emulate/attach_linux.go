@@ -19,6 +19,7 @@ type attachment struct {
 	image *os.File
 	fuse  *fuseMount
 	loop  *loopDevice // nil where the FUSE file is used as it is
+	meter *overheadMeter
 
 	closing  sync.Once
 	closeErr error
@@ -70,7 +71,14 @@ func (a *attachment) attach(ctx context.Context, cfg Config, v *volume) (err err
 			return err
 		}
 	}
-	return calibrate(ctx, v, a.path())
+	a.meter = &overheadMeter{volume: v, loop: a.loop}
+	if err := a.meter.calibrate(ctx, a.path()); err != nil {
+		return err
+	}
+	if a.loop != nil {
+		go a.meter.follow(a.fuse.served)
+	}
+	return nil
 }
 
 // loopUsable says whether this process may attach loop devices.
@@ -86,9 +94,18 @@ func (a *attachment) path() string {
 }
 
 // Calibrate measures anew what the way through the kernel adds to an I/O; Attach has done so once. A machine that has
-// worked reacts in another time than one that has idled. It takes about a quarter of a second; the clock must stand.
+// worked reacts in another time than one that has idled. It takes about half a second; the clock must stand.
 func (d *Device) Calibrate(ctx context.Context) error {
-	return calibrate(ctx, d.volume, d.Path())
+	return d.attachment.meter.calibrate(ctx, d.Path())
+}
+
+// Settle writes the volume's data out to this machine's own disk, so that the kernel does not do it while something is
+// being measured.
+func (d *Device) Settle() error {
+	if err := unix.Fdatasync(int(d.attachment.image.Fd())); err != nil {
+		return fmt.Errorf("writing out image %s: %w", d.attachment.place.record.Image, err)
+	}
+	return nil
 }
 
 // Path returns where the volume is: a block device such as /dev/loop0, or a file.

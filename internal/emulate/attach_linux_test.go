@@ -74,7 +74,7 @@ func TestInterruptedAttach(t *testing.T) {
 		records(t)
 		temporaryFolder(t)
 		cfg.Name = "gp2"
-		// The calibration alone takes a quarter of a second.
+		// The calibration alone takes half a second.
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(100*time.Millisecond, cancel)
 		d, err := emulate.Attach(ctx, cfg)

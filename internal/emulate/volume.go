@@ -21,15 +21,30 @@ type volume struct {
 	overhead time.Duration
 	// probe is the time that every I/O takes while the overhead is being measured.
 	probe time.Duration
+	// served is what has gone through the volume's hands, charged or not, with the time that it was meant to stay there.
+	served tally
 
 	counters Stats
 	released bool // the volume is detached: nothing waits any longer
 }
 
+// tally is a number of I/Os and the time that they took together.
+type tally struct {
+	ios  int64
+	time time.Duration
+}
+
+func (t tally) mean() time.Duration { return t.time / time.Duration(max(1, t.ios)) }
+
+func (t tally) plus(more tally) tally { return tally{t.ios + more.ios, t.time + more.time} }
+
+func (t tally) since(earlier tally) tally { return tally{t.ios - earlier.ios, t.time - earlier.time} }
+
 // request is one I/O on its way.
 type request struct {
 	write   bool
 	size    units.Bytes
+	arrived time.Time
 	due     time.Time // when it is to complete
 	charged bool
 }
@@ -40,7 +55,7 @@ func (v *volume) arrive(write bool, offset, size units.Bytes) request {
 	defer v.host.mu.Unlock()
 	// Under the lock, so that the model sees arrivals in order.
 	now := time.Now()
-	r := request{write: write, size: size, due: now}
+	r := request{write: write, size: size, arrived: now, due: now}
 	if v.released {
 		return r
 	}
@@ -78,11 +93,13 @@ func (v *volume) admit(t time.Duration, offset, size units.Bytes) model.Admissio
 // complete waits until the I/O is due, and counts it.
 func (v *volume) complete(r request) {
 	v.waiter.wait(r.due)
+	v.host.mu.Lock()
+	defer v.host.mu.Unlock()
+	v.served.ios++
+	v.served.time += r.due.Sub(r.arrived)
 	if !r.charged {
 		return
 	}
-	v.host.mu.Lock()
-	defer v.host.mu.Unlock()
 	v.counters.InFlight--
 	cost := units.Ops(v.model.Cost(r.size))
 	if r.write {
@@ -131,4 +148,10 @@ func (v *volume) setOverhead(d time.Duration) {
 	v.host.mu.Lock()
 	defer v.host.mu.Unlock()
 	v.overhead = d
+}
+
+func (v *volume) tally() tally {
+	v.host.mu.Lock()
+	defer v.host.mu.Unlock()
+	return v.served
 }

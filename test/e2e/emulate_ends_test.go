@@ -67,7 +67,7 @@ func TestEmulateInterruptedEarly(t *testing.T) {
 	cmd.Env = append(cmd.Env, "TMPDIR="+temporary)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	o := finish(t, cmd, func(p *os.Process) {
-		// From the image on there is a quarter of a second of calibration.
+		// From the image on there is half a second of calibration.
 		for range 1000 {
 			if images, _ := filepath.Glob(temporary + "/ebscope-*.img"); len(images) > 0 {
 				break
