@@ -33,6 +33,7 @@ var layers = map[string]int{
 	"internal/workload":    1,
 	"internal/result":      1,
 	"internal/ebs":         1,
+	"internal/affinity":    0,
 	"internal/units":       0,
 }
 

@@ -27,9 +27,9 @@ type target interface {
 	// open makes every volume ready and returns the file or device that fio uses for each, by volume name. state is what
 	// end returned for the last finished phase of a resumed run, nil for a new one.
 	open(ctx context.Context, state json.RawMessage) (filenames map[string]string, err error)
-	// begin is called when a volume's phase is about to start, gap after the last one and after a rest; end when it is
-	// over. They return the volume's burst balance, nil where it is not known.
-	begin(ctx context.Context, volume string, gap, rest time.Duration) (*units.Ops, error)
+	// begin is called when a phase is about to start, gap after the last one and after its rest; end when it is over, and
+	// begin has succeeded. They return the volume's burst balance, nil where it is not known.
+	begin(ctx context.Context, phase workload.Phase, gap time.Duration) (*units.Ops, error)
 	end(volume string) (*units.Ops, json.RawMessage, error)
 	// close gives everything back. Files stay if keep is true, for a resume.
 	close(ctx context.Context, keep bool) error
@@ -139,7 +139,7 @@ func (r *running) phase(ctx context.Context, i int, profile workload.Profile, fi
 		return nil, err
 	}
 
-	begin, err := r.target.begin(ctx, phase.Volume, profile.Gap, phase.Rest)
+	begin, err := r.target.begin(ctx, phase, profile.Gap)
 	if err != nil {
 		return nil, err
 	}

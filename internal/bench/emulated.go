@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 	"time"
 
+	"ebscope/internal/affinity"
 	"ebscope/internal/ebs"
 	"ebscope/internal/emulate"
 	"ebscope/internal/result"
 	"ebscope/internal/units"
+	"ebscope/internal/workload"
 )
 
 // emulatedTarget measures emulated volumes that live as long as the run. Their common clock runs from a phase's first
@@ -24,6 +26,7 @@ type emulatedTarget struct {
 	dir     string
 	host    *emulate.Host
 	devices map[string]*emulate.Device
+	free    func() // gives this process its processors back after a phase
 }
 
 // imagesDir is the folder of the volumes' data in the run directory. It is there only while a run is not finished.
@@ -81,19 +84,29 @@ func (t *emulatedTarget) open(ctx context.Context, state json.RawMessage) (map[s
 	return filenames, t.host.Restore(s)
 }
 
-func (t *emulatedTarget) begin(ctx context.Context, volume string, gap, rest time.Duration) (*units.Ops, error) {
+func (t *emulatedTarget) begin(ctx context.Context, phase workload.Phase, gap time.Duration) (_ *units.Ops, err error) {
+	t.free = func() {}
+	if phase.Outstanding() == 1 {
+		t.free = affinity.Confine()
+	}
+	defer func() {
+		if err != nil {
+			t.free()
+		}
+	}()
 	// The phases before have changed how soon the machine reacts.
-	if err := t.devices[volume].Calibrate(ctx); err != nil {
+	if err := t.devices[phase.Volume].Calibrate(ctx); err != nil {
 		return nil, err
 	}
-	if err := t.host.Rest(gap + rest); err != nil {
+	if err := t.host.Rest(gap + phase.Rest); err != nil {
 		return nil, err
 	}
-	return t.credits(volume), t.host.BeginPhase()
+	return t.credits(phase.Volume), t.host.BeginPhase()
 }
 
 func (t *emulatedTarget) end(volume string) (*units.Ops, json.RawMessage, error) {
 	t.host.EndPhase()
+	t.free()
 	if err := t.devices[volume].Settle(); err != nil {
 		return nil, nil, err
 	}

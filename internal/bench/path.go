@@ -11,6 +11,7 @@ import (
 
 	"ebscope/internal/result"
 	"ebscope/internal/units"
+	"ebscope/internal/workload"
 )
 
 // pathTarget measures file systems as they are: one directory per volume, in which it makes one file of its own.
@@ -74,11 +75,11 @@ func roomFor(dir string, needed, present units.Bytes) error {
 }
 
 // begin waits out the rest: a real volume earns its credits in real time. The gap between two fio runs takes its own time.
-func (t pathTarget) begin(ctx context.Context, _ string, _, rest time.Duration) (*units.Ops, error) {
+func (t pathTarget) begin(ctx context.Context, phase workload.Phase, _ time.Duration) (*units.Ops, error) {
 	select {
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	case <-time.After(rest):
+	case <-time.After(phase.Rest):
 		return nil, nil
 	}
 }

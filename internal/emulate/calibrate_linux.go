@@ -3,11 +3,13 @@ package emulate
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"time"
+
+	"ebscope/internal/affinity"
 )
 
 const (
@@ -28,31 +30,41 @@ func init() {
 	}
 }
 
-// readForCalibration prints the time that reads of the device take together, in nanoseconds.
+// readForCalibration prints how long each read of the device takes, in nanoseconds.
 func readForCalibration(path string) (exitCode int) {
 	took, err := timeReads(path, calibrationReads)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	fmt.Fprintln(os.Stdout, took.Nanoseconds())
+	for _, t := range took {
+		fmt.Fprintln(os.Stdout, t.Nanoseconds())
+	}
 	return 0
 }
 
 // timeReadsElsewhere times reads that are made as fio makes them, by another process and with libaio's calls. Reads of our
 // own would come back sooner by tens of microseconds, and so would synchronous ones.
-func timeReadsElsewhere(ctx context.Context, path string) (tally, error) {
+func timeReadsElsewhere(ctx context.Context, path string) (took []time.Duration, err error) {
 	reader := command(ctx, "/proc/self/exe", path)
 	reader.Args[0] = calibrator
-	var stderr bytes.Buffer
-	reader.Stderr = &stderr
-	out, err := reader.Output()
-	if err != nil {
-		return tally{}, fmt.Errorf("calibrating: %w: %s", err, bytes.TrimSpace(stderr.Bytes()))
+	var stdout, stderr bytes.Buffer
+	reader.Stdout, reader.Stderr = &stdout, &stderr
+	if err = affinity.Unconfined(reader.Start); err == nil {
+		err = reader.Wait()
 	}
-	ns, err := strconv.ParseInt(string(bytes.TrimSpace(out)), 10, 64)
 	if err != nil {
-		return tally{}, errors.Join(errors.New("calibrating: the reader printed no time"), err)
+		return nil, fmt.Errorf("calibrating: %w: %s", err, bytes.TrimSpace(stderr.Bytes()))
 	}
-	return tally{calibrationReads, time.Duration(ns)}, nil
+	for _, line := range strings.Fields(stdout.String()) {
+		ns, err := strconv.ParseInt(line, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("calibrating: the reader printed %q: %w", line, err)
+		}
+		took = append(took, time.Duration(ns))
+	}
+	if len(took) != calibrationReads {
+		return nil, fmt.Errorf("calibrating: the reader printed %d times, want %d", len(took), calibrationReads)
+	}
+	return took, nil
 }

@@ -12,11 +12,11 @@ const (
 	// takes 50 to 130 µs, on a slow one up to 250.
 	maxOverhead = 400 * time.Microsecond
 
-	// The kernel counts time in milliseconds, so that a window of 80 I/Os is good to some microseconds: 50 ms of queue
-	// depth 1. The median of three leaves out a moment's stall.
-	followEvery   = 50 * time.Millisecond
-	followIOs     = 80
-	followWindows = 3
+	// The kernel counts time in milliseconds, so that a window of 100 I/Os, 60 ms of queue depth 1, is good to 10 µs. The
+	// mean of five windows is good to 2 µs, and without the least and the greatest free of a moment's stall.
+	followEvery   = 30 * time.Millisecond
+	followIOs     = 100
+	followWindows = 5
 )
 
 // overheadMeter measures what the kernel and FUSE add to an I/O outside of the volume's sight, and tells the volume.
@@ -30,14 +30,15 @@ type overheadMeter struct {
 	loop   *loopDevice // nil where there is none
 
 	mu    sync.Mutex
-	ratio float64 // the whole overhead ÷ the block layer's share of it; zero while that is unknown
+	ratio float64         // the whole overhead ÷ the block layer's share of it; zero while that is unknown
+	seen  []time.Duration // the block layer's share in the latest windows
 }
 
 // calibrate measures with reads at queue depth 1 that stay in the volume's hands for calibrationLatency.
 func (m *overheadMeter) calibrate(ctx context.Context, path string) error {
 	m.volume.setProbe(calibrationLatency)
 	defer m.volume.setProbe(0)
-	var rounds []time.Duration
+	var rounds, jitters []time.Duration
 	var program tally
 	block := m.blockTally()
 	for range calibrationRounds {
@@ -46,16 +47,20 @@ func (m *overheadMeter) calibrate(ctx context.Context, path string) error {
 		if err != nil {
 			return err
 		}
-		program = program.plus(took)
-		rounds = append(rounds, took.mean()-m.volume.tally().since(inside).mean())
+		round := tallyOf(took)
+		program = program.plus(round)
+		rounds = append(rounds, round.mean()-m.volume.tally().since(inside).mean())
+		jitters = append(jitters, quantile(took, upperSigma)-quantile(took, 0.5))
 	}
 	// What the block layer does not see is small, and a stall is in both means: it is taken from all rounds together.
-	overhead, unseen := median(rounds), program.mean()-m.blockTally().since(block).mean()
+	overhead, unseen := quantile(rounds, 0.5), program.mean()-m.blockTally().since(block).mean()
+	m.volume.setJitter(quantile(jitters, 0.5))
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.ratio = 0
+	m.ratio, m.seen = 0, nil
 	if 0 < unseen && unseen < overhead {
 		m.ratio = float64(overhead) / float64(overhead-unseen)
+		m.seen = slices.Repeat([]time.Duration{overhead - unseen}, 2)
 	}
 	m.set(overhead)
 	return nil
@@ -66,7 +71,6 @@ func (m *overheadMeter) follow(done <-chan struct{}) {
 	ticker := time.NewTicker(followEvery)
 	defer ticker.Stop()
 	inside, block := m.volume.tally(), m.blockTally()
-	var seen []time.Duration
 	for {
 		select {
 		case <-done:
@@ -82,19 +86,25 @@ func (m *overheadMeter) follow(done <-chan struct{}) {
 		}
 		inside, block = insideNow, blockNow
 		if same {
-			seen = append(seen, b.mean()-n.mean())
-			seen = seen[max(0, len(seen)-followWindows):]
-			m.update(median(seen))
+			m.update(b.mean() - n.mean())
 		}
 	}
 }
 
-func (m *overheadMeter) update(blockShare time.Duration) {
+// update takes in what the block layer's share was in one more window.
+func (m *overheadMeter) update(share time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.ratio > 0 {
-		m.set(time.Duration(m.ratio * float64(blockShare)))
+	if m.ratio == 0 {
+		return
 	}
+	m.seen = append(m.seen, share)
+	m.seen = m.seen[max(0, len(m.seen)-followWindows):]
+	sum := -slices.Min(m.seen) - slices.Max(m.seen)
+	for _, s := range m.seen {
+		sum += s
+	}
+	m.set(time.Duration(m.ratio * float64(sum) / float64(len(m.seen)-2)))
 }
 
 func (m *overheadMeter) set(overhead time.Duration) {
@@ -110,6 +120,6 @@ func (m *overheadMeter) blockTally() tally {
 	return m.loop.tally()
 }
 
-func median(values []time.Duration) time.Duration {
-	return slices.Sorted(slices.Values(values))[len(values)/2]
+func quantile(values []time.Duration, share float64) time.Duration {
+	return slices.Sorted(slices.Values(values))[int(share*float64(len(values)))]
 }

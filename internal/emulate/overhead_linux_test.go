@@ -50,6 +50,9 @@ func TestTally(t *testing.T) {
 	if got.mean() != 600*time.Microsecond {
 		t.Errorf("%+v, mean %v; want 0.6 ms", got, got.mean())
 	}
+	if got := tallyOf([]time.Duration{2, 4}); got != (tally{2, 6}) {
+		t.Errorf("%+v, want 2 I/Os in 6 ns", got)
+	}
 	if got := (tally{}).mean(); got != 0 {
 		t.Errorf("no I/O takes %v, want 0", got)
 	}

@@ -12,7 +12,7 @@ type volume struct {
 	name    string
 	host    *Host
 	model   *model.Volume
-	latency sampler
+	latency *sampler
 	end     units.Bytes // where the last I/O ended
 	waiter  waiter
 
@@ -32,6 +32,13 @@ type volume struct {
 type tally struct {
 	ios  int64
 	time time.Duration
+}
+
+func tallyOf(times []time.Duration) (t tally) {
+	for _, d := range times {
+		t = t.plus(tally{1, d})
+	}
+	return t
 }
 
 func (t tally) mean() time.Duration { return t.time / time.Duration(max(1, t.ios)) }
@@ -142,6 +149,12 @@ func (v *volume) setProbe(d time.Duration) {
 	v.host.mu.Lock()
 	defer v.host.mu.Unlock()
 	v.probe = d
+}
+
+func (v *volume) setJitter(j time.Duration) {
+	v.host.mu.Lock()
+	defer v.host.mu.Unlock()
+	v.latency.setJitter(j)
 }
 
 func (v *volume) setOverhead(d time.Duration) {

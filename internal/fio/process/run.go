@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"ebscope/internal/affinity"
 	"ebscope/internal/result"
 )
 
@@ -79,7 +80,7 @@ func (f Fio) Run(ctx context.Context, dir string, o Options) (err error) {
 	// The kernel ends fio when the thread that started it does: keep that thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if err := cmd.Start(); err != nil {
+	if err := affinity.Unconfined(cmd.Start); err != nil {
 		return fmt.Errorf("start fio: %w", err)
 	}
 	followed := make(chan struct{})

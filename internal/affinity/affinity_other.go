@@ -1,0 +1,9 @@
+//go:build !linux
+
+package affinity
+
+// Confine does nothing here.
+func Confine() (free func()) { return func() {} }
+
+// Unconfined runs start.
+func Unconfined(start func() error) error { return start() }
