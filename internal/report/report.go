@@ -21,6 +21,8 @@ type Report struct {
 	Document analyze.Document
 	// Measured and Predicted hold the series to draw, at the index of the phase in Run.Phases; nil where there is none.
 	Measured, Predicted []*result.Measurement
+	// Readings are the results of other tools, at the index of their phase in Document.Phases; nil for a run of ebscope.
+	Readings []result.Reading
 }
 
 // member is a phase on one volume, with everything that is known about it.
