@@ -35,6 +35,9 @@ type Source struct {
 type Note struct {
 	Source
 	Text string `json:"text"`
+	// Skipped says that a part of the input is missing in the result. A note without it is a remark: the program's own
+	// words around its result, or a doubt about something that was read.
+	Skipped bool `json:"skipped"`
 }
 
 // Stated is the workload, as far as the result states it.
