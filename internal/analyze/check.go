@@ -25,7 +25,7 @@ func (s subject) checks(p Phase, m result.Measurement) []Check {
 	slowest, fastest := p.IOPS.FioMean, s.busyRate(m)
 	outstanding := float64(s.phase.Outstanding())
 	// An application that keeps to a rate leaves places empty, and one that has not asked twice for each has no rate.
-	if p.Latency != nil && slowest > 0 && float64(m.Total.IOs) > outstanding && s.phase.RateIOPS == 0 {
+	if p.Latency != nil && slowest > 0 && outstanding > 0 && float64(m.Total.IOs) > outstanding && s.phase.RateIOPS == 0 {
 		// At the start and the end of a phase its queue is not full.
 		edges := 2 * outstanding / float64(m.Total.IOs)
 		rates := amount(slowest)

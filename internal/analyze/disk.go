@@ -30,13 +30,7 @@ func performanceOf(catalog *ebs.Catalog, profile workload.Profile, p workload.Ph
 		perf.BaselineThroughput = min(perf.BaselineThroughput, other.BaselineThroughput)
 		perf.Credits, perf.DataCredits = smallest(perf.Credits, other.Credits), smallest(perf.DataCredits, other.DataCredits)
 	}
-	perf.Baseline *= units.IOPS(n)
-	perf.Burst *= units.IOPS(n)
-	perf.Throughput *= units.Throughput(n)
-	perf.BaselineThroughput *= units.Throughput(n)
-	perf.Credits *= units.Ops(n)
-	perf.DataCredits *= units.Bytes(n)
-
+	perf = together(perf, n)
 	chunks := (p.BlockSize + s.ChunkSize - 1) / s.ChunkSize
 	parts := min(chunks, units.Bytes(n))
 	operations := parts * units.Bytes(perf.Operations((p.BlockSize+parts-1)/parts, !p.Pattern.Random()))

@@ -12,7 +12,7 @@ import (
 // Schema names the form of a Document. Fields may be added to it; none changes its name, unit or meaning.
 const Schema = "ebscope.analysis/v1"
 
-// Document is the analysis of one run. Suffixes give the units: _s seconds, _ms milliseconds, _mib_s MiB/s, _gib GiB.
+// Document is the analysis of one run, or of results that other tools wrote. Suffixes give the units: _s seconds, _ms milliseconds, _mib_s MiB/s, _gib GiB.
 // Times are those of the run as it took place; only a name that ends in _uncompressed is multiplied by the run's compress.
 type Document struct {
 	Schema      string           `json:"schema"`
@@ -22,6 +22,7 @@ type Document struct {
 	Checks      []Check          `json:"checks"`
 	Comparisons []Comparison     `json:"comparisons"`
 	Warnings    []result.Warning `json:"warnings"`
+	Notes       []result.Note    `json:"notes,omitempty"` // what was skipped of other tools' files, or read with doubt
 }
 
 // Identity says which run was analyzed.
@@ -29,7 +30,7 @@ type Identity struct {
 	ID       string        `json:"id"`
 	Profile  string        `json:"profile"`
 	Target   result.Target `json:"target"`
-	Started  time.Time     `json:"started"`
+	Started  time.Time     `json:"started,omitzero"` // absent where it is not known
 	Compress float64       `json:"compress"`
 	Complete bool          `json:"complete"` // every phase was run to its end
 }
@@ -48,7 +49,8 @@ type Volume struct {
 	Configuration           string  `json:"configuration"` // as people say it
 }
 
-// Phase is the finding about one phase.
+// Phase is the finding about one phase of a run, or about one reading. What is not known of a reading, such as its queue
+// depth, is zero or empty, and null in JSON.
 type Phase struct {
 	Name       string  `json:"name"`
 	Volume     string  `json:"volume"`
@@ -74,6 +76,8 @@ type Phase struct {
 	Credits   *Credits         `json:"credits,omitempty"`
 	Expected  *Expected        `json:"expected,omitempty"`
 	Warnings  []result.Warning `json:"warnings"`
+
+	*Foreign // what only a reading has; nil for a phase of a run
 }
 
 // IOPS of a phase. Mean, Min and Max leave out the first sample, which holds the one-off burst of the rate bucket;
@@ -181,6 +185,8 @@ type Check struct {
 	Measured float64 `json:"measured"`
 	OK       bool    `json:"ok"`
 	Text     string  `json:"text"` // what was compared
+	// Source is where the reading was found that a check is about; nil for a phase of a run.
+	Source *result.Source `json:"source,omitempty"`
 }
 
 // Comparison is the ratio of two volumes in one phase, A over B.

@@ -7,6 +7,7 @@ import (
 
 	"ebscope/internal/ebs"
 	"ebscope/internal/model"
+	"ebscope/internal/units"
 	"ebscope/internal/workload"
 )
 
@@ -42,6 +43,11 @@ func ceilings(perf ebs.Performance, p workload.Phase, instance *ebs.Instance) []
 	if instance == nil {
 		return all
 	}
+	return append(all, instanceCeilings(*instance, operations, p.BlockSize)...)
+}
+
+// instanceCeilings are those of an instance, where an I/O counts as so many operations and transfers so much.
+func instanceCeilings(instance ebs.Instance, operations float64, size units.Bytes) (all []ceiling) {
 	add := func(limit model.Limit, baseline, maximum float64) {
 		if baseline < maximum {
 			all = append(all, ceiling{limit, baseline, true, false}, ceiling{limit, maximum, false, true})
@@ -50,8 +56,7 @@ func ceilings(perf ebs.Performance, p workload.Phase, instance *ebs.Instance) []
 		}
 	}
 	add(model.InstanceIOPS, float64(instance.BaselineIOPS)/operations, float64(instance.MaximumIOPS)/operations)
-	transferred := float64(p.BlockSize)
-	add(model.InstanceThroughput, float64(instance.BaselineThroughput)/transferred, float64(instance.MaximumThroughput)/transferred)
+	add(model.InstanceThroughput, float64(instance.BaselineThroughput)/float64(size), float64(instance.MaximumThroughput)/float64(size))
 	return all
 }
 
@@ -98,8 +103,11 @@ func sustainable(all []ceiling) ceiling {
 	return least
 }
 
-// limitedBy shares the time of a phase out to the limits that held, the largest share first.
+// limitedBy shares the time of a phase out to the limits that held, the largest share first; to none where no limit is known.
 func limitedBy(c course, all []ceiling) []LimitShare {
+	if len(all) == 0 {
+		return []LimitShare{}
+	}
 	held := map[model.Limit]float64{}
 	for i, l := range c.levels {
 		held[holding(l.typical, all).limit] += c.share(c.span(i))

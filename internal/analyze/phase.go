@@ -21,6 +21,7 @@ type subject struct {
 	compress   float64
 	restored   bool // from a snapshot: what is touched first is slow
 	balance    balance
+	inFlight   float64 // I/Os on average, where no queue depth is stated; zero where that is not known either
 }
 
 // subject returns what is known about the phase of an index, which has the given instance to itself.
@@ -88,12 +89,22 @@ func (s subject) measure(p *Phase, m result.Measurement) {
 
 // find fills in what the series says.
 func (s subject) find(p *Phase, c course) {
+	s.level(p, c)
+	s.conclude(p, c)
+}
+
+// level fills in the levels of a course, and what held them.
+func (s subject) level(p *Phase, c course) {
 	plain := statisticsOf(c.rest)
 	for _, l := range c.levels {
 		p.Segments = append(p.Segments, Segment{l.from.Seconds(), l.to.Seconds(), l.mean, l.min, l.max})
 	}
 	p.IOPS = IOPS{Mean: plain.mean, Min: plain.min, Max: plain.max}
 	p.LimitedBy = limitedBy(c, s.ceilings)
+}
+
+// conclude fills in the fall and the verdict.
+func (s subject) conclude(p *Phase, c course) {
 	f, fell := findFall(c, s.ceilings)
 	if !fell {
 		p.Verdict, p.Summary = s.judge(c, nil)

@@ -73,6 +73,9 @@ func (s subject) judgeSteady(level float64) (Verdict, string) {
 	if text := s.borrowed(level); text != "" {
 		return BurstOnly, text
 	}
+	if len(s.ceilings) == 0 {
+		return "", fmt.Sprintf("%s throughout.", s.rate(level))
+	}
 	h := holding(level, s.ceilings)
 	if rate := float64(s.phase.RateIOPS); rate > 0 && math.Abs(level/rate-1) < near {
 		return Sustained, fmt.Sprintf("%s throughout: no limit was reached, the application keeps to its own rate.", s.rate(level))
@@ -81,10 +84,21 @@ func (s subject) judgeSteady(level float64) (Verdict, string) {
 		return Sustained, fmt.Sprintf("%s throughout: no limit was reached, %s, latency and think time set the rate.", s.rate(level), count(s.phase.Jobs, "job"))
 	}
 	if h.limit == model.QueueDepth {
-		return Sustained, fmt.Sprintf("%s throughout: no limit was reached, queue depth %d and latency set the rate.",
-			s.rate(level), s.phase.Outstanding())
+		return Sustained, fmt.Sprintf("%s throughout: no limit was reached, %s and latency set the rate.", s.rate(level), s.depth())
 	}
 	return Sustained, fmt.Sprintf("%s throughout, held by the %s.", s.rate(level), limitWords[h.limit])
+}
+
+// depth says how many I/Os are in flight.
+func (s subject) depth() string {
+	switch {
+	case s.phase.Outstanding() > 0:
+		return fmt.Sprintf("queue depth %d", s.phase.Outstanding())
+	case s.inFlight > 0:
+		return fmt.Sprintf("about %s outstanding (Little's law)", amount(s.inFlight))
+	default:
+		return "an unknown queue depth"
+	}
 }
 
 func (s subject) fell(f fall) string {

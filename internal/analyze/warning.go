@@ -130,7 +130,7 @@ func (s subject) warnings(p Phase, c course, total totals, samples, dropped int)
 func (s subject) beyond(c course, total totals) (most float64) {
 	depth := model.RateDepth.Seconds() / s.compress
 	allowed := func(seconds float64) float64 {
-		return highest(s.ceilings)*((1+near)*seconds+depth) + float64(s.phase.Outstanding())
+		return highest(s.ceilings)*((1+near)*seconds+depth) + max(float64(s.phase.Outstanding()), s.inFlight)
 	}
 	if len(c.levels) == 0 && float64(total.ios) > allowed(total.runtime.Seconds()) {
 		return total.iops

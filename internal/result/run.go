@@ -29,6 +29,7 @@ const (
 	Emulated  Target = "emulated"
 	Path      Target = "path"
 	Simulated Target = "simulated"
+	Imported  Target = "imported" // not by ebscope: on what is not known
 )
 
 // Run is a run's record, kept as run.json. Raw results are files of their own beside it.

@@ -1,0 +1,170 @@
+package analyze
+
+import (
+	"fmt"
+	"math"
+
+	"ebscope/internal/ebs"
+	"ebscope/internal/units"
+)
+
+// ofLevel returns what would explain a single level.
+func (r reader) ofLevel(iops float64) (all []Candidate) {
+	l := r.plateau(iops)
+	for _, t := range r.catalog.VolumeTypes() {
+		l.burst(t, r.total.runtime.Seconds(), &all)
+		l.baseline(t, &all)
+		l.provisioned(t, &all)
+		l.bySize(t, &all)
+	}
+	return append(all, r.ofInstance(l)...)
+}
+
+// closeness is 1 for a level that is a limit, and falls to a half at the edge of what fits; false beyond.
+func closeness(level, limit float64) (float64, bool) {
+	off := math.Abs(level/limit - 1)
+	return 1 - off/fits/2, off <= fits
+}
+
+// burst explains a level by the burst of a type. The time for which it held bounds the size from below.
+func (l plateau) burst(t ebs.VolumeType, runtime float64, all *[]Candidate) {
+	near, ok := closeness(l.ops(t.Type), float64(t.IOPS.Burst))
+	if t.IOPS.Credits == 0 || !ok {
+		return
+	}
+	most := float64(t.IOPS.Burst / t.IOPS.PerGiB)
+	least := 0.0
+	if runtime > 0 {
+		least = math.Ceil((float64(t.IOPS.Burst) - float64(t.IOPS.Credits)/runtime) / float64(t.IOPS.PerGiB))
+	}
+	name, why := fmt.Sprintf("%s below %.0f GiB on burst credits", t.Type, most), "smaller ones run out of credits earlier or later"
+	if least > float64(t.IOPS.Min/t.IOPS.PerGiB) {
+		name = fmt.Sprintf("%s of %.0f to %.0f GiB", t.Type, least, most)
+		why = fmt.Sprintf("a smaller one would have run out of credits within %s", duration(runtime))
+	}
+	*all = append(*all, Candidate{Configuration: name, Type: string(t.Type), Cause: GP2Credits, Fit: 0.85 * near,
+		Text: fmt.Sprintf("Every %s below %.0f GiB bursts to %v; %s.", t.Type, most, t.IOPS.Burst, why)})
+}
+
+// baseline explains a level by the size of a volume whose IOPS come with it.
+func (l plateau) baseline(t ebs.VolumeType, all *[]Candidate) {
+	ops := l.ops(t.Type)
+	if t.IOPS.PerGiB == 0 || t.IOPS.Provisioned || ops < float64(t.IOPS.Min)*(1-fits) || ops > float64(t.IOPS.Max)*(1+fits) {
+		return
+	}
+	size := roundSize(ops / float64(t.IOPS.PerGiB))
+	fit := 0.3 // every level is the baseline of some size
+	switch {
+	case ops <= float64(t.IOPS.Min)*(1+fits):
+		fit = 0.5
+	case size%(100*units.GiB) == 0:
+		fit = 0.6
+	case size%(50*units.GiB) == 0:
+		fit = 0.45
+	}
+	config := ebs.Volume{Type: t.Type, Size: size}
+	*all = append(*all, Candidate{Configuration: config.String() + " on its baseline", Type: string(t.Type), Fit: fit,
+		Text: fmt.Sprintf("%s IOPS ÷ %s per GiB = %s GiB.", amount(ops), amount(float64(t.IOPS.PerGiB)), units.Thousands(size.GiB()))})
+}
+
+// provisioned explains a level by what customers usually provision: what is included, or a round figure.
+func (l plateau) provisioned(t ebs.VolumeType, all *[]Candidate) {
+	if !t.IOPS.Provisioned {
+		return
+	}
+	add := func(fit float64, name, text string, args ...any) {
+		*all = append(*all, Candidate{Configuration: fmt.Sprintf("%s with %s", t.Type, name), Type: string(t.Type), Fit: fit, Text: fmt.Sprintf(text, args...)})
+	}
+	ops := l.ops(t.Type)
+	included := t.IOPS.Included
+	near, ok := closeness(ops, float64(included))
+	round, step := math.Round(ops/500)*500, 0.35
+	if math.Mod(round, 1000) == 0 {
+		step = 0.55
+	}
+	off := math.Abs(ops/round - 1)
+	switch {
+	case included > 0 && ok:
+		add(0.95*near, included.String()+", which are included", "Every %s has %v unless more are provisioned.", t.Type, included)
+	case ops > float64(max(included, t.IOPS.Min)) && round > 0 && round <= float64(t.IOPS.Max) && off <= fits/3:
+		add(step*(1-off/fits), fmt.Sprintf("%s provisioned IOPS", units.Thousands(round)), "%s IOPS are within %.1f %% of a round figure.", amount(ops), 100*off)
+	}
+	if !t.Throughput.Provisioned {
+		return
+	}
+	near, ok = closeness(float64(l.data), float64(t.Throughput.Included))
+	mib := math.Round(l.data.MiBps()/25) * 25
+	off = math.Abs(l.data.MiBps()/mib - 1)
+	switch {
+	case ok:
+		add(0.95*near, t.Throughput.Included.String()+", which are included", "Every %s has %v unless more is provisioned.", t.Type, t.Throughput.Included)
+	case l.data > t.Throughput.Included && mib <= t.Throughput.Max.MiBps() && off <= fits/3:
+		add(0.5*(1-off/fits), fmt.Sprintf("%.0f MiB/s provisioned", mib), "%s MiB/s are within %.1f %% of a round figure.", amount(l.data.MiBps()), 100*off)
+	}
+}
+
+// bySize explains a level by a throughput that comes with the size.
+func (l plateau) bySize(t ebs.VolumeType, all *[]Candidate) {
+	var from units.Bytes
+	for _, s := range t.Throughput.BySize {
+		if near, ok := closeness(float64(l.data), float64(s.Limit)); ok {
+			name := fmt.Sprintf("%s up to %v", t.Type, s.UpTo)
+			if from > 0 {
+				name = fmt.Sprintf("%s above %v", t.Type, from)
+			}
+			*all = append(*all, Candidate{Configuration: name, Type: string(t.Type), Fit: 0.9 * near, Text: fmt.Sprintf("Its throughput is %v.", s.Limit)})
+		}
+		from = s.UpTo
+	}
+	rule := t.Throughput.PerTiB
+	for _, rate := range []units.Throughput{rule.Baseline, rule.Burst} {
+		if rate == 0 {
+			continue
+		}
+		tib := float64(l.data / rate)
+		whole := math.Round(tib)
+		if near, ok := closeness(tib, whole); ok && whole >= 1 && whole <= 16 && l.data <= t.Throughput.Max {
+			*all = append(*all, Candidate{Configuration: fmt.Sprintf("%s of %.0f TiB", t.Type, whole), Type: string(t.Type), Fit: 0.35 * near,
+				Text: fmt.Sprintf("%v ÷ %v per TiB = %.1f TiB.", l.data, rate, tib)})
+		}
+	}
+}
+
+// ofInstance explains a level by what an instance passes on.
+func (r reader) ofInstance(l plateau) []Candidate {
+	named := map[string][]string{}
+	var order []string
+	best := map[string]float64{}
+	for _, i := range r.catalog.Instances() {
+		if r.given.Instance != nil && r.given.Instance.Type != i.Type {
+			continue
+		}
+		add := func(level, limit float64, text string) {
+			near, ok := closeness(level, limit)
+			if !ok {
+				return
+			}
+			if named[text] == nil {
+				order = append(order, text)
+			}
+			named[text], best[text] = append(named[text], i.Type), near
+		}
+		add(l.ops(ebs.GP3), float64(i.BaselineIOPS), "baseline of "+i.BaselineIOPS.String())
+		add(float64(l.data), float64(i.BaselineThroughput), "baseline of "+amount(i.BaselineThroughput.MBps())+" MB/s")
+		if i.Bursts() {
+			add(l.ops(ebs.GP3), float64(i.MaximumIOPS), "burst of "+i.MaximumIOPS.String())
+			add(float64(l.data), float64(i.MaximumThroughput), "burst of "+amount(i.MaximumThroughput.MBps())+" MB/s")
+		}
+	}
+	weight := 0.45 // so many instances have so many limits
+	if r.given.Instance != nil {
+		weight = 0.9
+	}
+	var all []Candidate
+	for _, text := range order {
+		names := named[text]
+		all = append(all, Candidate{Configuration: "the EBS limit of " + list(names, 2), Type: names[0], Fit: weight * best[text],
+			Text: fmt.Sprintf("The instance has a %s for all its volumes.", text)})
+	}
+	return all
+}

@@ -1,0 +1,194 @@
+package analyze
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"ebscope/internal/ebs"
+	"ebscope/internal/result"
+	"ebscope/internal/units"
+	"ebscope/internal/workload"
+)
+
+// Given is what is known of where results were measured. A part that is nil is not known.
+type Given struct {
+	Volume   *ebs.Volume // valid within the catalog
+	Instance *ebs.Instance
+}
+
+// Readings analyzes results of any tool against the limits of a catalog: of the volume and the instance that are given,
+// or else it looks for those that would explain what was measured. The document has a phase for each reading, in their
+// order. Readings may hold anything: what cannot be is left out with a warning, and every number of the document is finite.
+func Readings(catalog *ebs.Catalog, readings []result.Reading, notes []result.Note, given Given) Document {
+	d := Document{
+		Schema:  Schema,
+		Run:     Identity{Target: result.Imported, Compress: 1, Complete: true},
+		Volumes: []Volume{}, Phases: []Phase{}, Checks: []Check{}, Comparisons: []Comparison{}, Warnings: []result.Warning{}, Notes: notes,
+	}
+	if v := given.Volume; v != nil {
+		d.Volumes = append(d.Volumes, describe(catalog, workload.Volume{Name: string(v.Type), Config: *v}))
+	}
+	for _, r := range readings {
+		p, checks := newReader(catalog, given, r).phase()
+		d.Phases = append(d.Phases, p)
+		d.Checks = append(d.Checks, checks...)
+	}
+	return d
+}
+
+// reader analyzes one reading.
+type reader struct {
+	subject
+	catalog *ebs.Catalog
+	given   Given
+	reading result.Reading
+	members []string // of a RAID
+	total   totals
+}
+
+func newReader(catalog *ebs.Catalog, given Given, r result.Reading) reader {
+	stated := r.Workload
+	rd := reader{catalog: catalog, given: given, reading: r, members: raid(r.Disks), total: summary(r.Total)}
+	rd.subject = subject{compress: 1, operations: 1, instance: given.Instance, phase: workload.Phase{
+		Name: r.Job, Pattern: workload.Pattern(stated.Pattern), BlockSize: observed(r), QueueDepth: max(0, stated.QueueDepth), Jobs: max(0, stated.Jobs),
+		Duration: stated.Duration + stated.RampTime, ThinkTime: thinkTime(stated), RateIOPS: rateIOPS(stated),
+	}}
+	if stated.Duration <= 0 {
+		rd.subject.phase.Duration = rd.total.runtime + max(r.Window, time.Millisecond)
+	}
+	if n := inFlight(r.Total); n != nil {
+		rd.inFlight = *n
+	}
+	switch {
+	case given.Volume != nil:
+		rd.perf = together(catalog.Performance(*given.Volume), max(1, len(rd.members)))
+		rd.subject.phase.Volume = string(given.Volume.Type)
+		rd.operations = operationsPerIO(rd.perf, rd.subject.phase)
+		rd.ceilings = ceilings(rd.perf, rd.subject.phase, given.Instance)
+	case given.Instance != nil:
+		rd.ceilings = instanceCeilings(*given.Instance, rd.operationsOf(ebs.GP3), rd.subject.phase.BlockSize)
+	}
+	return rd
+}
+
+// phase returns what the document says of the reading, and its checks.
+func (r reader) phase() (Phase, []Check) {
+	stated := r.reading.Workload
+	p := Phase{
+		Name: r.reading.Job, Volume: r.subject.phase.Volume, State: string(result.Done),
+		RW: stated.Pattern, BlockSize: max(0, int64(stated.BlockSize)), QueueDepth: r.subject.phase.QueueDepth, Jobs: r.subject.phase.Jobs,
+		DurationS: max(0, stated.Duration).Seconds(), Segments: []Segment{}, LimitedBy: []LimitShare{}, Warnings: []result.Warning{},
+		Foreign: &Foreign{
+			Source: r.reading.Source, Tool: r.reading.Tool, Host: r.reading.Host, Group: r.reading.Group, Engine: stated.Engine,
+			RuntimeS: r.total.runtime.Seconds(), Members: r.members, Changes: []Change{}, Candidates: []Candidate{},
+		},
+	}
+	if p.DurationS == 0 {
+		p.DurationS = p.RuntimeS
+	}
+	if r.perf.Bursts() {
+		p.Credits = &Credits{Capacity: float64(r.perf.Credits)}
+	}
+	if failure := r.reading.Failure; failure != nil {
+		r.fail(&p, *failure)
+		return p, nil
+	}
+	p.Outstanding = inFlight(r.reading.Total)
+	p.Trim, p.Sync = alone(r.reading.Trim), alone(r.reading.Sync)
+	p.Modes = modes(r.reading.Total.Latency.Bins)
+	r.judgeReading(&p)
+	checks := r.checks(p, r.reading.Measurement)
+	for i := range checks {
+		checks[i].Source = &p.Source
+	}
+	return p, checks
+}
+
+// judgeReading fills in the figures and what follows from them.
+func (r reader) judgeReading(p *Phase) {
+	m := r.reading.Measurement
+	samples, _ := clean(m.IOPS)
+	samples = during(samples, r.subject.phase.Duration)
+	if text := r.contradicted(samples); text != "" {
+		m.IOPS, samples = nil, nil
+		p.Warnings = append(p.Warnings, result.Warning{Code: "series-differs", Text: text})
+	}
+	r.measure(p, m)
+	if r.total.iops == 0 && len(samples) == 1 { // a log of one line, without a summary
+		p.IOPS = IOPS{Mean: samples[0].iops, Min: samples[0].iops, Max: samples[0].iops}
+	}
+	if len(samples) > 1 {
+		r.judgeCourse(p, newCourse(samples))
+	} else {
+		r.judgeMean(p)
+	}
+	p.Warnings = append(p.Warnings, r.doubts(*p)...)
+	if r.given.Volume == nil {
+		r.explain(p)
+	}
+	p.Advice = r.advice(*p)
+}
+
+// contradicted says that a series and the summary cannot both be true; it is "" where they agree. The summary counts every
+// I/O, and is trusted.
+func (r reader) contradicted(samples []sample) string {
+	const enough = 10 // samples: fio leaves out the last, incomplete window
+	if len(samples) < enough || r.total.iops == 0 {
+		return ""
+	}
+	mean := statisticsOf(samples).mean
+	if math.Abs(mean-r.total.iops) <= seriesTotal*r.total.iops {
+		return ""
+	}
+	return fmt.Sprintf("The log's mean over time is %s IOPS, the summary says %s, %.0f %% apart: the summary counts every I/O and is trusted, the log is left out of the findings.",
+		amount(mean), amount(r.total.iops), 100*math.Abs(mean/r.total.iops-1))
+}
+
+// observed is the mean size of an I/O, or else the stated one; zero where neither is known.
+func observed(r result.Reading) units.Bytes {
+	if r.Total.IOs > 0 && r.Total.Bytes > 0 {
+		return (r.Total.Bytes + units.Bytes(r.Total.IOs)/2) / units.Bytes(r.Total.IOs)
+	}
+	if r.Total.IOPS > 0 && r.Total.Throughput > 0 {
+		return units.Bytes(math.Round(possible(float64(r.Total.Throughput) / float64(r.Total.IOPS))))
+	}
+	return max(0, r.Workload.BlockSize)
+}
+
+// inFlight is the mean number of I/Os in flight by Little's law: IOPS × latency. It is nil where one of them is not known.
+func inFlight(d result.Direction) *float64 {
+	n := possible(float64(d.IOPS) * d.Latency.Mean.Seconds())
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+func thinkTime(stated result.Stated) time.Duration {
+	microseconds, err := strconv.ParseInt(stated.Options["thinktime"], 10, 32)
+	if err != nil || microseconds < 0 {
+		return 0
+	}
+	return time.Duration(microseconds) * time.Microsecond
+}
+
+// rateIOPS is the application's own limit over all jobs, zero where there is none that a number states.
+func rateIOPS(stated result.Stated) units.IOPS {
+	each, err := strconv.ParseFloat(stated.Options["rate_iops"], 64)
+	if err != nil {
+		return 0
+	}
+	return units.IOPS(possible(each * float64(max(1, stated.Jobs))))
+}
+
+// alone describes I/Os that are no part of the total.
+func alone(d *result.Direction) *Direction {
+	if d == nil {
+		return nil
+	}
+	t := summary(*d)
+	iops := IOPS{Mean: t.iops, FioMean: t.iops, Min: t.iops, Max: t.iops}
+	return &Direction{IOPS: iops, ThroughputMiBps: t.throughput.MiBps(), Latency: latency(d.Latency)}
+}
