@@ -29,24 +29,27 @@ var layers = map[string]int{
 	"internal/report":      2,
 	"internal/cost":        2,
 	"internal/claims":      2,
+	"internal/compare":     2,
 	"internal/model":       1,
 	"internal/workload":    1,
 	"internal/result":      1,
 	"internal/ebs":         1,
+	"docs/schema":          0,
 	"internal/affinity":    0,
 	"internal/units":       0,
 }
 
 // sameLayer lists the imports within a layer that are wanted: layer 1 builds up from documented limits to results, and a
-// profile states service latencies in the model's form; a report draws what an analysis found and what a prediction or a
-// forecast gave, claims are held against computed prices and sizes, and the parts of fio share its version.
+// profile states service latencies in the model's form; a report draws what an analysis or a comparison found and what a
+// prediction or a forecast gave, claims are held against computed prices and sizes, and the parts of fio share its version.
 var sameLayer = map[string][]string{
 	"internal/model":       {"internal/ebs"},
 	"internal/workload":    {"internal/ebs", "internal/model"},
 	"internal/result":      {"internal/ebs", "internal/workload"},
 	"internal/analyze":     {"internal/simulate"},
 	"internal/claims":      {"internal/cost"},
-	"internal/report":      {"internal/analyze", "internal/cost", "internal/forecast"},
+	"internal/compare":     {"internal/analyze"},
+	"internal/report":      {"internal/analyze", "internal/compare", "internal/cost", "internal/forecast"},
 	"internal/fio/job":     {"internal/fio"},
 	"internal/fio/process": {"internal/fio"},
 }

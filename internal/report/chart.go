@@ -2,9 +2,7 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"strings"
-	"time"
 
 	"ebscope/internal/result"
 	"ebscope/internal/units"
@@ -13,28 +11,49 @@ import (
 // largeBlock is the block size from which a phase is drawn in MiB/s: up to there people speak of IOPS.
 const largeBlock = int64(128 * units.KiB)
 
-// chart is a drawing over time. Times are seconds of the volumes' own time.
+// chart is a drawing, which the page and the pictures show alike.
 type chart struct {
-	ID    string  `json:"id"`
-	Title string  `json:"-"`
-	Text  string  `json:"-"` // what the drawing shows, for those who do not see it
-	Unit  string  `json:"unit"`
-	Span  float64 `json:"span"`
+	ID      string    `json:"id"`
+	Kind    chartKind `json:"kind,omitempty"`
+	Heading string    `json:"-"` // of a picture that stands alone: what was done
+	Title   string    `json:"-"` // what the vertical axis counts
+	Text    string    `json:"-"` // what the drawing shows, for those who do not see it
+	Unit    string    `json:"unit"`
+	// Span is the length of a drawing over time, in seconds of the volumes' own time.
+	Span float64 `json:"span"`
 	// Compressed says that the volumes' own time is not that of the clock on the wall.
 	Compressed bool   `json:"compressed"`
 	Series     []line `json:"series"`
 	Marks      []mark `json:"marks"`
 	// Above puts the words of the marks above the plot. Beside a fall they would hide a line that rises again.
 	Above bool `json:"above"`
+	// X and Y are the axes where they are not those of a linear quantity over time.
+	X     *axis  `json:"x,omitempty"`
+	Y     *axis  `json:"y,omitempty"`
+	Cells *cells `json:"cells,omitempty"` // of a heat map
 }
 
-// line is a series of windows. A value is the mean of the window that ends at its time; null is a gap.
-type line struct {
-	Label     string     `json:"label"`
-	Colour    int        `json:"colour"`
-	Predicted bool       `json:"predicted"`
-	Times     []float64  `json:"t"`
-	Values    []*float64 `json:"v"`
+// chartKind says what a chart shows; the empty one shows a quantity over time.
+type chartKind string
+
+const (
+	ladderChart    chartKind = "ladder"    // latency by percentile
+	histogramChart chartKind = "histogram" // share of all I/Os by latency
+	heatChart      chartKind = "heat"      // I/Os by latency, over time
+)
+
+// axis is a scale whose values are already what is drawn: logarithms where it is logarithmic.
+type axis struct {
+	Label string  `json:"label"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	Ticks []place `json:"ticks"`
+}
+
+// place is a labelled place on an axis.
+type place struct {
+	At    float64 `json:"at"`
+	Label string  `json:"label"`
 }
 
 // mark is a fall, between two levels.
@@ -69,7 +88,7 @@ func (r Report) latencyChart(g group, maxPoints int) chart {
 }
 
 func (r Report) draw(g group, unit string, scale float64, maxPoints int, of func(result.Measurement) result.Series) chart {
-	c := chart{Unit: unit, Compressed: r.compress() != 1, Series: []line{}, Marks: []mark{}}
+	c := chart{Unit: unit, Heading: g.heading(), Compressed: r.compress() != 1, Series: []line{}, Marks: []mark{}}
 	add := func(m member, of result.Series, predicted bool) {
 		if len(of) == 0 {
 			return
@@ -127,56 +146,4 @@ func (r Report) describe(m member, unit string, scale float64) string {
 		levels = []string{fmt.Sprintf("mean %s %s", iops(m.IOPS.Mean*scale), unit)}
 	}
 	return m.Volume + ": " + strings.Join(levels, ", then ") + "."
-}
-
-// points turns a series into the volume's own seconds. It starts at zero with the first window's level. More windows
-// than n are thinned: of each stretch the lowest and the highest stay, so that no fall and no spike is lost.
-func points(s result.Series, compress, scale float64, n int) ([]float64, []*float64) {
-	times, values := []float64{0}, []*float64{known(s[0].Value * scale)}
-	keep := func(p result.Point) {
-		times = append(times, seconds(p.End, compress))
-		values = append(values, known(p.Value*scale))
-	}
-	if len(s) <= n {
-		for _, p := range s {
-			keep(p)
-		}
-		return times, values
-	}
-	stretches := max(1, (n-1)/2)
-	for i := range stretches {
-		low, high := i*len(s)/stretches, i*len(s)/stretches
-		for j := low; j < (i+1)*len(s)/stretches; j++ {
-			if s[j].Value < s[low].Value {
-				low = j
-			}
-			if s[j].Value > s[high].Value {
-				high = j
-			}
-		}
-		keep(s[min(low, high)])
-		if low != high {
-			keep(s[max(low, high)])
-		}
-	}
-	if end := s[len(s)-1]; times[len(times)-1] < seconds(end.End, compress) {
-		keep(end)
-	}
-	return times, values
-}
-
-func seconds(t time.Duration, compress float64) float64 {
-	return math.Round(t.Seconds()*compress*1000) / 1000
-}
-
-// known rounds a value to what can be drawn, and turns what is no number into a gap.
-func known(x float64) *float64 {
-	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return nil
-	}
-	x = math.Round(x*1000) / 1000
-	if math.Abs(x) >= 100 {
-		x = math.Round(x*10) / 10
-	}
-	return &x
 }

@@ -2,13 +2,13 @@ package report
 
 import (
 	"embed"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
 	"regexp"
 	"time"
 
-	"ebscope/internal/result"
 	"ebscope/internal/workload"
 )
 
@@ -22,11 +22,13 @@ var pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMa
 	"inc":  func(i int) int { return i + 1 },
 }).ParseFS(assets, "assets/*.html"))
 
-// Bounds that keep the page small and quick: a screen shows no more points than that in a series, and the whole page
-// stays below 1 MB.
+// Bounds of a page. A series may have more points than a screen can show at once: whoever zooms in sees more of them. The
+// charts together stay so small that the page stays below 1.5 MB.
 const (
-	maxSeriesPoints = 3_000
-	maxPagePoints   = 40_000
+	maxLeadPoints  = 40_000    // of a series in the chart at the top
+	leadShare      = 4         // as many times fewer has a series in another chart
+	maxChartsBytes = 1_100_000 // of all charts
+	leastPoints    = 2 * 200   // in so few, a fall and a spike can still be seen
 )
 
 // page is what the template shows.
@@ -48,6 +50,8 @@ type page struct {
 	Environment          []fact
 	Profile              workload.Profile
 	Charts               []chart
+	Parameters           Parameters
+	Scheme               string
 	CSS, PlotCSS         template.CSS
 	JS, PlotJS           template.JS
 }
@@ -60,7 +64,14 @@ type section struct {
 	Ratios      []string
 	Expected    bool // the model's figures stand beside the measured ones
 	Chart       *chart
-	Spike       bool // the first window of the chart stands out
+	Spike       bool    // the first window of the chart stands out
+	More        []chart // of latency
+}
+
+// WithChart is the section with another of its charts as the main one, for the template.
+func (s section) WithChart(c chart) section {
+	s.Chart = &c
+	return s
 }
 
 // volumeLine is the verdict on one volume.
@@ -75,13 +86,13 @@ type volumeLine struct {
 func HTML(w io.Writer, r Report) error {
 	p := page{
 		Report: r, Title: r.headline(), Notice: r.notice(), Labels: r.labels(), Advice: r.advice(),
-		Date:    r.Document.Run.Started.UTC().Format("2 January 2006, 15:04 UTC"),
+		Date:    when(r.Document.Run.Started, "2 January 2006, 15:04 UTC"),
 		Facts:   r.keyFacts(),
 		Reasons: r.reasons(), Prices: prices(r.options()), Latency: r.latencyPlot(),
 		Checks: r.checks(), Warnings: r.warnings(), Environment: r.environment(), Profile: r.Run.Profile,
-		Charts: []chart{},
+		Parameters: r.Parameters(), Scheme: r.Theme.scheme(),
 		//nolint:gosec // these are part of the build, not input
-		CSS: template.CSS(asset("page.css")), PlotCSS: template.CSS(asset("uPlot.min.css")),
+		CSS: template.CSS(r.Theme.style()), PlotCSS: template.CSS(asset("uPlot.min.css")),
 		JS: template.JS(asset("page.js")), PlotJS: template.JS("/*\n" + asset("uPlot.LICENSE") + "*/\n" + asset("uPlot.iife.min.js")), //nolint:gosec // likewise
 	}
 	p.ChecksFailed, p.Alarms = failedChecks(p.Checks), alarms(p.Warnings)
@@ -89,27 +100,11 @@ func HTML(w io.Writer, r Report) error {
 		p.PricesFrom = fmt.Sprintf("%s (%s), prices as of %s", from.Location, from.Region, r.pricesDate())
 		p.HeldNote = r.heldNote()
 	}
-	groups := r.groups()
-	n := r.seriesPoints()
-	lead := r.leadName()
-	for _, g := range groups {
-		s := r.section(g)
-		if c := r.chart(g, n); len(c.Series) > 0 {
-			s.Chart = &c
-			p.Charts = append(p.Charts, c)
+	for n := maxLeadPoints; ; n /= 2 {
+		p.Lead, p.Sections, p.Charts = r.sections(n)
+		if size(p.Charts) <= maxChartsBytes || n <= leastPoints {
+			break
 		}
-		if g.Name == lead {
-			shown := s
-			shown.Spike = g.spike()
-			p.Lead = &shown
-			// The rate of this phase stands at the top of the page; here stands what it did to latency.
-			s.Chart = nil
-			if c := r.latencyChart(g, n); len(c.Series) > 0 {
-				s.Chart = &c
-				p.Charts = append(p.Charts, c)
-			}
-		}
-		p.Sections = append(p.Sections, s)
 	}
 	if err := pageTemplate.Execute(w, p); err != nil {
 		return fmt.Errorf("write the HTML report: %w", err)
@@ -126,18 +121,63 @@ func (r Report) section(g group) section {
 	return s
 }
 
-// seriesPoints returns how many points a series may have: as many as a screen can show, or fewer where there are so many
-// series that the page would grow too large.
-func (r Report) seriesPoints() int {
-	total := 0
-	for _, all := range [][]*result.Measurement{r.Measured, r.Predicted} {
-		for _, m := range all {
-			if m != nil {
-				total += min(len(m.IOPS), maxSeriesPoints)
+// sections returns the phases with their charts, of which the lead's series have at most n points.
+func (r Report) sections(n int) (lead *section, sections []section, charts []chart) {
+	charts = []chart{}
+	name := r.leadName()
+	for _, g := range r.groups() {
+		s := r.section(g)
+		points := n / leadShare
+		if g.Name == name {
+			points = n
+		}
+		if c := r.chart(g, points); len(c.Series) > 0 {
+			s.Chart = &c
+			charts = append(charts, c)
+		}
+		if g.Name == name {
+			shown := s
+			shown.Spike = g.spike()
+			lead = &shown
+			// The rate of this phase stands at the top of the page; here stands what it did to latency.
+			s.Chart = nil
+			if c := r.latencyChart(g, points); len(c.Series) > 0 {
+				s.Chart = &c
+				charts = append(charts, c)
 			}
 		}
+		if g.Name == name || r.Readings != nil {
+			s.More = r.distributions(g)
+			charts = append(charts, s.More...)
+		}
+		sections = append(sections, s)
 	}
-	return maxSeriesPoints * maxPagePoints / max(total, maxPagePoints)
+	return lead, sections, charts
+}
+
+// distributions are the charts of how latencies were spread.
+func (r Report) distributions(g group) []chart {
+	var all []chart
+	for _, c := range []chart{r.ladder(g), r.histogram(g)} {
+		if len(c.Series) > 0 {
+			all = append(all, c)
+		}
+	}
+	for _, m := range g.Members {
+		if c, ok := r.heat(g, m); ok {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// size is what the charts take on the page.
+func size(charts []chart) int {
+	text, err := json.Marshal(charts)
+	if err != nil {
+		panic(err) // numbers that JSON cannot hold have become gaps
+	}
+	return len(text)
 }
 
 // HasPredicted says whether the model's curve is drawn.

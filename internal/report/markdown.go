@@ -32,7 +32,13 @@ func (m *markdown) printf(format string, args ...any) { fmt.Fprintf(&m.out, form
 func (m *markdown) head() {
 	run := m.Document.Run
 	m.printf("# %s\n\n", escape(m.headline()))
-	m.printf("**%s** · %s · %s\n\n", escape(strings.Join(m.labels(), " · ")), escape(run.Profile), run.Started.UTC().Format("2 January 2006, 15:04 UTC"))
+	m.printf("**%s**", escape(strings.Join(m.labels(), " · ")))
+	for _, about := range []string{run.Profile, when(run.Started, "2 January 2006, 15:04 UTC")} {
+		if about != "" {
+			m.printf(" · %s", escape(about))
+		}
+	}
+	m.printf("\n\n")
 	for _, advice := range m.advice() {
 		m.printf("%s\n\n", escape(advice))
 	}
@@ -162,8 +168,9 @@ func (m *markdown) again() {
 	}
 	m.table([]string{"", ""}, 2, lines)
 	if command := m.Run.Command; command != "" {
-		m.printf("## Run it again\n\n    %s\n", clean(command))
+		m.printf("## Run it again\n\n    %s\n\n", clean(command))
 	}
+	m.printf("<!-- ebscope %s -->\n", strings.ReplaceAll(m.Parameters().text(), "--", `-\u002d`))
 }
 
 // table writes a table whose columns from the given one on hold numbers.

@@ -4,7 +4,9 @@ package report
 
 import (
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	"ebscope/internal/analyze"
 	"ebscope/internal/cost"
@@ -23,6 +25,12 @@ type Report struct {
 	Measured, Predicted []*result.Measurement
 	// Readings are the results of other tools, at the index of their phase in Document.Phases; nil for a run of ebscope.
 	Readings []result.Reading
+	// Title takes the place of the headline; empty: the headline is what was found.
+	Title string
+	// Theme is the colour scheme of pages and pictures.
+	Theme Theme
+	// Tool and Command are the program that draws and its command line; empty: those of the run.
+	Tool, Command string
 }
 
 // member is a phase on one volume, with everything that is known about it.
@@ -30,8 +38,10 @@ type member struct {
 	analyze.Phase
 	spec                workload.Phase // zero where the profile does not have it
 	err                 string
-	volume              int // its place in Document.Volumes
+	volume              int // its place in Document.Volumes; -1 where the volume is in no list
+	place               int // among what is drawn in one chart
 	measured, predicted *result.Measurement
+	reading             *result.Reading // nil for a run of ebscope
 }
 
 func (m member) done() bool { return m.State == string(result.Done) }
@@ -39,8 +49,13 @@ func (m member) done() bool { return m.State == string(result.Done) }
 // colours is how many series colours the page has.
 const colours = 6
 
-// colour numbers the series colour of the phase's volume.
-func (m member) colour() int { return m.volume % colours }
+// colour numbers the series colour: of the phase's volume, or of its place where the volume is not known.
+func (m member) colour() int {
+	if m.volume < 0 {
+		return m.place % colours
+	}
+	return m.volume % colours
+}
 
 // outstanding is the number of I/Os in flight.
 func (m member) outstanding() float64 { return float64(m.QueueDepth * m.Jobs) }
@@ -107,31 +122,64 @@ func (r Report) leadName() string {
 	return ""
 }
 
+// members returns the phases of a name: by volume, and those without one of the listed volumes as they come.
 func (r Report) members(name string) []member {
 	var members []member
+	listed := map[string]bool{}
+	add := func(i, volume int) {
+		m := r.member(i, volume)
+		m.place = len(members)
+		members = append(members, m)
+	}
 	for v, volume := range r.Document.Volumes {
-		for _, p := range r.Document.Phases {
+		listed[volume.Name] = true
+		for i, p := range r.Document.Phases {
 			if p.Name == name && p.Volume == volume.Name {
-				members = append(members, r.member(p, v))
+				add(i, v)
 			}
+		}
+	}
+	for i, p := range r.Document.Phases {
+		if p.Name == name && !listed[p.Volume] {
+			add(i, -1)
 		}
 	}
 	return members
 }
 
-func (r Report) member(p analyze.Phase, volume int) member {
-	m := member{Phase: p, volume: volume}
+// member returns the phase of an index in the document.
+func (r Report) member(index, volume int) member {
+	m := member{Phase: r.Document.Phases[index], volume: volume}
 	for i, record := range r.Run.Phases {
-		if record.Name == p.Name && record.Volume == p.Volume {
+		if record.Name == m.Name && record.Volume == m.Volume {
 			m.err, m.measured, m.predicted = record.Error, at(r.Measured, i), at(r.Predicted, i)
 		}
 	}
 	for _, spec := range r.Run.Profile.Phases {
-		if spec.Name == p.Name && spec.Volume == p.Volume {
+		if spec.Name == m.Name && spec.Volume == m.Volume {
 			m.spec = spec
 		}
 	}
+	if index < len(r.Readings) {
+		reading := &r.Readings[index]
+		m.reading, m.measured = reading, &reading.Measurement
+		if reading.Failure != nil {
+			m.err = strings.Join(reading.Failure.Text, "; ")
+		}
+		if m.Volume == "" {
+			m.Volume = sourceName(*reading)
+		}
+	}
 	return m
+}
+
+// sourceName says where a reading is from, as short as a legend needs it.
+func sourceName(r result.Reading) string {
+	name := path.Base(strings.ReplaceAll(r.Source.File, "\\", "/"))
+	if r.Host != "" {
+		name = r.Host + " " + name
+	}
+	return name
 }
 
 func at(all []*result.Measurement, i int) *result.Measurement {
@@ -251,7 +299,7 @@ func (r Report) warnings() []warning {
 	}
 	for _, p := range r.Document.Phases {
 		for _, w := range p.Warnings {
-			add(w, p.Volume+" "+p.Name)
+			add(w, strings.TrimSpace(p.Volume+" "+p.Name))
 		}
 	}
 	for _, e := range r.Run.Events {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"ebscope/internal/analyze"
 	"ebscope/internal/cost"
@@ -186,11 +187,19 @@ func failedChecks(checks []check) int {
 // fact is a line of a list of names and values.
 type fact struct{ Name, Value string }
 
+// when prints an instant, and nothing where it is not known.
+func when(t time.Time, layout string) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(layout)
+}
+
 func (r Report) environment() []fact {
 	e := r.Run.Environment
 	facts := []fact{
 		{"Run", r.Document.Run.ID},
-		{"Started", r.Document.Run.Started.UTC().Format("2 January 2006, 15:04:05 UTC")},
+		{"Started", when(r.Document.Run.Started, "2 January 2006, 15:04:05 UTC")},
 		{"Tool", r.Run.Tool},
 		{"Target", string(r.Document.Run.Target)},
 		{"fio", e.FioVersion},

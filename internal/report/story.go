@@ -31,8 +31,11 @@ func (r Report) lead() (shown, rival *member) {
 	return shown, rival
 }
 
-// headline says the result in one sentence.
+// headline says the result in one sentence, unless the report has been given a title.
 func (r Report) headline() string {
+	if r.Title != "" {
+		return r.Title
+	}
 	shown, rival := r.lead()
 	if shown != nil {
 		return r.fall(*shown, rival)
@@ -74,12 +77,12 @@ func (r Report) headline() string {
 
 // told returns the finished phases that the headline may speak of, all but layouts, and how many have finished.
 func (r Report) told() (phases []member, done int) {
-	for _, p := range r.Document.Phases {
+	for i, p := range r.Document.Phases {
 		if p.State != string(result.Done) {
 			continue
 		}
 		done++
-		if m := r.member(p, 0); !m.spec.Layout() {
+		if m := r.member(i, -1); !m.spec.Layout() {
 			phases = append(phases, m)
 		}
 	}
@@ -159,7 +162,7 @@ type reason struct {
 // reasons explains the result: where the fall comes from, and what it does to latency.
 func (r Report) reasons() []reason {
 	shown, rival := r.lead()
-	if shown == nil || shown.Cliff.Cause != analyze.GP2Credits {
+	if shown == nil || shown.volume < 0 || shown.Cliff.Cause != analyze.GP2Credits {
 		return nil
 	}
 	v := r.Document.Volumes[shown.volume]
@@ -187,7 +190,7 @@ func (r Report) reasons() []reason {
 	if v.SecondsToRefill > 0 {
 		reasons[0].Text += fmt.Sprintf(" An empty bucket takes %s of rest to fill.", span(v.SecondsToRefill))
 	}
-	if rival != nil && r.Document.Volumes[rival.volume].Type == string(ebs.GP3) {
+	if rival != nil && rival.volume >= 0 && r.Document.Volumes[rival.volume].Type == string(ebs.GP3) {
 		reasons = append(reasons, reason{Text: fmt.Sprintf("gp3 has no credits: the %s IOPS of %s are provisioned, so they hold for as long as they are asked for.",
 			iops(r.Document.Volumes[rival.volume].BaselineIOPS), rival.Volume)})
 	}

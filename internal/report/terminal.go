@@ -68,7 +68,11 @@ func (t *terminal) sentence(indent int, style, s string) {
 
 func (t *terminal) head() {
 	run := t.Document.Run
-	t.sentence(2, "", fmt.Sprintf("ebscope %s · %s · %s", run.Profile, strings.Join(t.labels(), " · "), run.Started.UTC().Format("2006-01-02 15:04 UTC")))
+	about := append([]string{strings.TrimSpace("ebscope " + run.Profile)}, t.labels()...)
+	if date := when(run.Started, "2006-01-02 15:04 UTC"); date != "" {
+		about = append(about, date)
+	}
+	t.sentence(2, "", strings.Join(about, " · "))
 	t.line("")
 	t.sentence(0, bold, t.headline()+".")
 	for _, advice := range t.advice() {

@@ -67,10 +67,13 @@ func word[K ~string](words map[K]string, code K) string {
 // labels are the words that a reader must see before any figure.
 func (r Report) labels() []string {
 	labels := []string{string(r.Document.Run.Target)}
+	if labels[0] == "" {
+		labels[0] = "read from files"
+	}
 	if r.compress() != 1 {
 		labels = append(labels, "compressed "+factor(r.compress())+"×")
 	}
-	if !r.Document.Run.Complete {
+	if !r.Document.Run.Complete && r.Readings == nil {
 		done := 0
 		for _, p := range r.Document.Phases {
 			if p.State == string(result.Done) {
@@ -92,9 +95,18 @@ func (r Report) notice() string {
 	return strings.TrimSpace(text)
 }
 
-// title says what a phase does: "Random read, 4 KiB, queue depth 32".
+// title says what a phase does, as far as it is known: "Random read, 4 KiB, queue depth 32".
 func (m member) title() string {
-	text := fmt.Sprintf("%s, %v, queue depth %d", word(patternWords, m.RW), units.Bytes(m.BlockSize), m.QueueDepth)
+	text := word(patternWords, m.RW)
+	if text == "" {
+		text = "pattern unknown"
+	}
+	if m.BlockSize > 0 {
+		text += fmt.Sprintf(", %v", units.Bytes(m.BlockSize))
+	}
+	if m.QueueDepth > 0 {
+		text += fmt.Sprintf(", queue depth %d", m.QueueDepth)
+	}
 	if m.Jobs > 1 {
 		text += fmt.Sprintf(", %d jobs", m.Jobs)
 	}
@@ -103,6 +115,9 @@ func (m member) title() string {
 	}
 	return capital(text)
 }
+
+// heading says what was done in a phase, with its name: "Random read, 4 KiB, queue depth 32 (randread-qd32)".
+func (g group) heading() string { return fmt.Sprintf("%s (%s)", g.Members[0].title(), g.Name) }
 
 // sentence is the verdict on the phase, or why there is none.
 func (m member) sentence() string {

@@ -3,6 +3,7 @@
 (() => {
   // CSS pixels that fit on A4 and on Letter, for the chart at the top and for those beside a table.
   const printWidth = {lead: 664, other: 300};
+  const dense = 4000; // points in a series: several for each pixel
   const root = document.documentElement;
   const colour = name => getComputedStyle(root).getPropertyValue(name).trim();
   const number = x => x.toLocaleString("en-US", {maximumFractionDigits: x < 10 ? 2 : x < 100 ? 1 : 0});
@@ -46,10 +47,61 @@
     }};
   }
 
+  // Times come as runs of equal steps, in thousandths.
+  function times(steps) {
+    const all = [];
+    for (let i = 0, at = 0; i < steps.length; i += 2) {
+      for (let n = steps[i + 1]; n > 0; n--) all.push((at += steps[i]) / 1000);
+    }
+    return all;
+  }
+
   // The value of a step line at x: that of the window which ends next.
   function valueAt(line, x) {
-    const i = line.t.findIndex(t => t >= x);
-    return i < 0 ? null : line.v[i];
+    let low = 0, high = line.t.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (line.t[middle] < x) low = middle + 1; else high = middle;
+    }
+    return low < line.t.length ? line.v[low] : null;
+  }
+
+  // What the axes of each kind of chart say of a place.
+  const percentile = x => `p${(100 * (1 - 10 ** -x)).toLocaleString("en-US", {maximumSignificantDigits: x < 1 ? 2 : Math.floor(x) + 2})}`;
+  const words = {
+    ladder: {x: percentile, y: v => number(10 ** v)},
+    histogram: {x: x => `${number(10 ** x)} ms`, y: number},
+    heat: {x: span, y: v => number(10 ** v)},
+  };
+
+  // Draws the fields of a heat map below the grid. Fields are never thinner than a pixel.
+  function heat(spec) {
+    const {columns, rows} = spec.cells;
+    const shades = Uint8Array.from(atob(spec.cells.shades), c => c.charCodeAt(0));
+    const stops = () => [0, 1, 2, 3, 4].map(i => colour(`--h${i}`)).map(hex => [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16)));
+    const mix = (all, shade) => {
+      const at = (shade - 1) / 254 * 4, i = Math.min(3, Math.floor(at));
+      return `rgb(${all[i].map((a, n) => Math.round(a + (at - i) * (all[i + 1][n] - a)))})`;
+    };
+    return {hooks: {draw: u => {
+      const {ctx, bbox} = u, all = stops(), high = (spec.y.high - spec.y.low) / rows, wide = spec.span / columns;
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+      ctx.clip();
+      for (let c = 0; c < columns; c++) {
+        const left = Math.round(u.valToPos(c * wide, "x", true)), right = Math.round(u.valToPos((c + 1) * wide, "x", true));
+        if (right < bbox.left || left > bbox.left + bbox.width) continue;
+        for (let r = 0; r < rows; r++) {
+          const shade = shades[c * rows + r];
+          if (!shade) continue;
+          const top = Math.round(u.valToPos(spec.y.low + (r + 1) * high, "y", true)), bottom = Math.round(u.valToPos(spec.y.low + r * high, "y", true));
+          ctx.fillStyle = mix(all, shade);
+          ctx.fillRect(left, top, Math.max(1, right - left), Math.max(1, bottom - top));
+        }
+      }
+      ctx.restore();
+    }}};
   }
 
   function readout(spec) {
@@ -60,9 +112,10 @@
       ready: u => u.over.appendChild(node),
       setCursor: u => {
         if (u.cursor.left < 0) return void (node.textContent = "");
-        const x = u.posToVal(u.cursor.left, "x");
+        const x = u.posToVal(u.cursor.left, "x"), say = words[spec.kind] || {x: span, y: number};
+        if (spec.cells) return void (node.textContent = `${say.x(x)} · ${say.y(u.posToVal(u.cursor.top, "y"))} ${spec.unit}`);
         const values = spec.series.filter(s => !s.predicted).map(s => [s.label, valueAt(s, x)]).filter(([, v]) => v != null);
-        node.textContent = [span(x), ...values.map(([label, v]) => `${label} ${number(v)} ${spec.unit}`)].join(" · ");
+        node.textContent = [say.x(x), ...values.map(([label, v]) => `${label} ${say.y(v)} ${spec.unit}`)].join(" · ");
       },
     }};
   }
@@ -76,37 +129,46 @@
       stroke: () => colour("--quiet"), font, labelFont: font,
       grid: {stroke: () => colour("--grid"), width: 1}, ticks: {show: false},
     };
+    const time = !spec.x, places = axis => ({splits: () => axis.ticks.map(t => t.at), values: () => axis.ticks.map(t => t.label)});
     const measured = spec.series.filter(s => !s.predicted).length;
     let drawn = 0;
     const series = spec.series.map(s => ({
       label: s.label + (s.predicted ? " predicted" : ""),
       stroke: () => colour(`--${s.predicted ? "p" : "v"}${s.colour}`),
-      // Lines that lie on each other stay visible: the first is the widest.
-      width: s.predicted ? 1.2 : (large ? 2.6 : 2.2) + 2.8 * (measured - ++drawn),
+      // Lines that lie on each other stay visible: the first is the widest. So many points that they make a band do not need it.
+      width: s.predicted ? 1.2 : s.t.length > dense ? 1.4 : (large ? 2.6 : 2.2) + 2.8 * (measured - ++drawn),
       dash: s.predicted ? [4, 7] : undefined,
-      paths: uPlot.paths.stepped({align: -1}), // a value is the mean of the window that ends there
-      points: {show: false},
+      fill: spec.kind === "histogram" ? () => colour(`--v${s.colour}`) + "44" : undefined,
+      // A value is the mean of the window that ends there, or the latency up to that percentile.
+      paths: s.dots ? uPlot.paths.linear() : uPlot.paths.stepped({align: -1}),
+      points: {show: !!s.dots, size: 7},
     }));
+    if (spec.cells) series.push({paths: () => null, points: {show: false}});
     const options = {
       ...size(node.clientWidth), series: [{}, ...series],
-      scales: {x: {time: false, range: (u, min, max) => min === u.data[0][0] ? [0, spec.span] : [min, max]}, y: {range: (u, min, max) => [0, (max || 1) * 1.06]}},
+      scales: {
+        x: {time: false, range: (u, min, max) => min !== u.data[0][0] ? [min, max] : time ? [0, spec.span] : [spec.x.low, spec.x.high]},
+        y: {range: (u, min, max) => spec.y ? [spec.y.low, spec.y.high] : [0, (max || 1) * 1.06]},
+      },
       axes: [
+        spec.x ? {...axis, label: spec.x.label, labelSize: 20, size: 28, gap: 6, ...places(spec.x)} :
         {...axis, label: unitName + (spec.compressed ? " of the volume's own time" : ""), labelSize: 20, size: 28, gap: 6, incrs: [1, 2, 5, 10, 15, 20, 30, 60, 120].flatMap(x => [x / 100, x * unit]).sort((a, b) => a - b), values: (u, ticks) => ticks.map(t => number(t / unit))},
-        {...axis, size: 58, gap: 6, values: (u, ticks) => ticks.map(number)},
+        {...axis, size: 58, gap: 6, ...(spec.y ? places(spec.y) : {values: (u, ticks) => ticks.map(number)})},
       ],
       padding: spec.above && spec.marks.length ? [u => u.width < 500 ? 66 : 52, null, null, null] : undefined,
       legend: {show: false},
-      cursor: {y: false, points: {show: false}, drag: {x: large, y: false}},
-      plugins: [marks(spec), readout(spec)],
+      cursor: {y: !!spec.cells, points: {show: false}, drag: {x: time, y: false}}, // two clicks show the whole again
+      plugins: [marks(spec), readout(spec), ...(spec.cells ? [heat(spec)] : [])],
     };
     // Both volumes' windows end at times of their own: join fills the other's with undefined, which breaks no line.
-    const data = uPlot.join(spec.series.map(s => [s.t, s.v]));
+    const data = spec.cells ? [[0, spec.span], [spec.y.low, spec.y.high]] : uPlot.join(spec.series.map(s => [s.t, s.v]));
     const u = new uPlot(options, data, node);
-    return {u, node, large, resize: width => u.setSize(size(width))};
+    return {u, node, large: large || !!node.closest(".wide"), resize: width => u.setSize(size(width))};
   }
 
   const plots = [];
   for (const spec of JSON.parse(document.getElementById("charts").textContent)) {
+    for (const s of spec.series) s.t = times(s.steps);
     const node = document.getElementById(spec.id);
     if (node) plots.push(plot(spec, node));
   }

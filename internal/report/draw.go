@@ -1,0 +1,283 @@
+package report
+
+import (
+	"image"
+	"image/color"
+	"math"
+	"strings"
+
+	xfont "golang.org/x/image/font"
+	gonum "gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Measures of a picture in points.
+const (
+	edge       = 20 // around everything
+	lineHeight = 19
+	keySize    = 9
+)
+
+// draw draws the whole picture: what it is about, the keys, the plot, and what it was made from.
+func (p Picture) draw(c draw.Canvas) {
+	colours := p.report.Theme.palette()
+	c.SetColor(colours["card"])
+	c.Fill(c.Path())
+	c = draw.Crop(c, edge, -edge, edge*0.6, -edge)
+
+	y := c.Max.Y
+	c.FillText(style(colours["ink"], 15, xfont.WeightBold), vg.Point{X: c.Min.X, Y: y}, p.title())
+	y -= lineHeight + 3
+	c.FillText(style(colours["quiet"], 10.5, xfont.WeightNormal), vg.Point{X: c.Min.X, Y: y}, p.origin())
+	y -= lineHeight + 2
+	p.keys(c, y, colours)
+	y -= lineHeight
+
+	foot := p.report.Parameters()
+	c.FillText(style(colours["quiet"], 8, xfont.WeightNormal), vg.Point{X: c.Min.X, Y: c.Min.Y + 9}, strings.TrimSpace("Made by "+foot.Tool+" from "+p.source()))
+	p.plot(colours).Draw(draw.Crop(c, 0, 0, 16, y-c.Max.Y))
+}
+
+// title is the given one, else what was done.
+func (p Picture) title() string {
+	if p.report.Title != "" {
+		return p.report.Title + ": " + p.chart.Heading
+	}
+	return p.chart.Heading
+}
+
+// origin says what kind of run it is, before any figure.
+func (p Picture) origin() string {
+	words := p.report.labels()
+	if profile := p.report.Document.Run.Profile; profile != "" {
+		words = append(words, "profile "+profile)
+	}
+	if date := when(p.report.Document.Run.Started, "2 January 2006, 15:04 UTC"); date != "" {
+		words = append(words, date)
+	}
+	return strings.Join(words, " · ")
+}
+
+// source names the run, or the file where there is one.
+func (p Picture) source() string {
+	if id := p.report.Document.Run.ID; id != "" {
+		return id
+	}
+	if len(p.report.Readings) > 0 {
+		return p.report.Readings[0].Source.File
+	}
+	return "a run"
+}
+
+// style is a text style whose anchor is the upper left corner.
+func style(c color.Color, size vg.Length, weight xfont.Weight) text.Style {
+	return text.Style{Color: c, Font: font.Font{Typeface: "Liberation", Variant: "Sans", Weight: weight, Size: size},
+		XAlign: draw.XLeft, YAlign: draw.YTop, Handler: gonum.DefaultTextHandler}
+}
+
+// keys draws what the colours stand for, in a line below y.
+func (p Picture) keys(c draw.Canvas, y vg.Length, colours palette) {
+	s := style(colours["ink"], 10.5, xfont.WeightNormal)
+	x := c.Min.X
+	word := func(words string) {
+		c.FillText(s, vg.Point{X: x, Y: y}, words)
+		x += s.Width(words)
+	}
+	if p.chart.Cells != nil {
+		word("1 ")
+		const width = 110
+		for i := range width {
+			c.SetColor(colours.shade(byte(1 + 254*i/(width-1))))
+			c.Fill(rectangle(x+vg.Length(i), y-keySize-1.5, 1.5, keySize))
+		}
+		x += width
+		word(" " + p.chart.Most() + " I/Os in a field")
+		return
+	}
+	for _, l := range p.chart.Series {
+		if !l.Predicted {
+			c.SetColor(lineColour(l, colours))
+			c.Fill(rectangle(x, y-keySize-1.5, keySize, keySize))
+			x += keySize + 5
+			word(l.Label)
+			x += 18
+		}
+	}
+	if p.chart.HasPredicted() {
+		var path vg.Path
+		path.Move(vg.Point{X: x, Y: y - keySize/2 - 1.5})
+		path.Line(vg.Point{X: x + 22, Y: y - keySize/2 - 1.5})
+		c.SetLineStyle(draw.LineStyle{Color: colours["ink"], Width: 1.2, Dashes: dashes})
+		c.Stroke(path)
+		x += 27
+		word("predicted by the model")
+	}
+}
+
+var dashes = []vg.Length{4, 4}
+
+func lineColour(l line, colours palette) color.NRGBA {
+	name := "v"
+	if l.Predicted {
+		name = "p"
+	}
+	return colours[name+string(rune('0'+l.Colour))]
+}
+
+func rectangle(x, y, width, height vg.Length) vg.Path {
+	var p vg.Path
+	p.Move(vg.Point{X: x, Y: y})
+	p.Line(vg.Point{X: x + width, Y: y})
+	p.Line(vg.Point{X: x + width, Y: y + height})
+	p.Line(vg.Point{X: x, Y: y + height})
+	p.Close()
+	return p
+}
+
+// plot is the chart with its axes.
+func (p Picture) plot(colours palette) *gonum.Plot {
+	c, g := p.chart, gonum.New()
+	g.BackgroundColor = color.Transparent
+	x, y := c.axes()
+	for _, a := range []struct {
+		to   *gonum.Axis
+		from axis
+		turn float64
+	}{{&g.X, x, 0}, {&g.Y, y, math.Pi / 2}} {
+		a.to.Min, a.to.Max, a.to.Padding = a.from.Low, a.from.High, 0
+		a.to.Label.Text, a.to.Label.Padding = a.from.Label, 6
+		a.to.Label.TextStyle.Font, a.to.Label.TextStyle.Color = style(nil, 10.5, xfont.WeightNormal).Font, colours["quiet"]
+		a.to.Tick.Label.Font, a.to.Tick.Label.Color = style(nil, 10.5, xfont.WeightNormal).Font, colours["quiet"]
+		a.to.Tick.Length, a.to.Tick.Width = 0, 0
+		a.to.Width, a.to.Color = 0.7, colours["rule"]
+		var ticks gonum.ConstantTicks
+		for _, t := range a.from.Ticks {
+			ticks = append(ticks, gonum.Tick{Value: t.At, Label: t.Label})
+		}
+		a.to.Tick.Marker = ticks
+	}
+	g.Add(drawing{c, x, y, colours})
+	return g
+}
+
+// drawing draws the inside of a plot.
+type drawing struct {
+	chart
+	x, y    axis
+	colours palette
+}
+
+// Plot implements gonum.Plotter.
+func (d drawing) Plot(c draw.Canvas, g *gonum.Plot) {
+	x, y := g.Transforms(&c)
+	line := func(style draw.LineStyle, from, to vg.Point) {
+		c.StrokeLine2(style, from.X, from.Y, to.X, to.Y)
+	}
+	grid := draw.LineStyle{Color: d.colours["grid"], Width: 0.7}
+	if d.Cells != nil {
+		c.DrawImage(c.Rectangle, d.Cells.image(d.colours))
+	}
+	for _, t := range d.y.Ticks {
+		line(grid, vg.Point{X: c.Min.X, Y: y(t.At)}, vg.Point{X: c.Max.X, Y: y(t.At)})
+	}
+	for _, t := range d.x.Ticks {
+		line(grid, vg.Point{X: x(t.At), Y: c.Min.Y}, vg.Point{X: x(t.At), Y: c.Max.Y})
+	}
+	measured := 0
+	for _, l := range d.Series {
+		if !l.Predicted {
+			measured++
+		}
+	}
+	for _, l := range d.Series {
+		style := draw.LineStyle{Color: lineColour(l, d.colours), Width: 1, Dashes: dashes}
+		if !l.Predicted {
+			measured--
+			style.Width, style.Dashes = 1.8+2*vg.Length(measured), nil // lines that lie on each other stay visible
+			if len(l.Times) > pictureWidth {
+				style.Width = 1.1
+			}
+		}
+		d.line(c, l, style, x, y)
+	}
+	for _, m := range d.Marks {
+		d.mark(c, m, x, y)
+	}
+}
+
+// line draws a series in steps, for a value is the mean of the window that ends there, or with dots.
+func (d drawing) line(c draw.Canvas, l line, style draw.LineStyle, x, y func(float64) vg.Length) {
+	var path vg.Path
+	open := false
+	inside := func(v float64) vg.Length { return min(c.Max.Y, max(c.Min.Y, y(v))) }
+	for i, v := range l.Values {
+		if v == nil {
+			open = false
+			continue
+		}
+		at := vg.Point{X: min(c.Max.X, x(l.Times[i])), Y: inside(*v)}
+		switch {
+		case !open:
+			path.Move(at)
+		case !l.Dots && i > 0:
+			path.Line(vg.Point{X: min(c.Max.X, x(l.Times[i-1])), Y: at.Y})
+			path.Line(at)
+		default:
+			path.Line(at)
+		}
+		open = true
+		if l.Dots {
+			c.DrawGlyph(draw.GlyphStyle{Color: style.Color, Radius: 3, Shape: draw.CircleGlyph{}}, at)
+		}
+	}
+	if d.Kind == histogramChart && len(path) > 0 {
+		area := append(vg.Path{}, path...)
+		area.Line(vg.Point{X: x(l.Times[len(l.Times)-1]), Y: c.Min.Y})
+		area.Line(vg.Point{X: x(l.Times[0]), Y: c.Min.Y})
+		area.Close()
+		tint := lineColour(l, d.colours)
+		tint.A = 0x44
+		c.SetColor(tint)
+		c.Fill(area)
+	}
+	c.SetLineStyle(style)
+	c.Stroke(path)
+}
+
+// mark draws a fall, with its words between the two levels.
+func (d drawing) mark(c draw.Canvas, m mark, x, y func(float64) vg.Length) {
+	at := x(m.At)
+	c.StrokeLine2(draw.LineStyle{Color: d.colours["ink"], Width: 1, Dashes: dashes}, at, c.Min.Y, at, c.Max.Y)
+	if m.Text == "" {
+		return
+	}
+	bold, plain := style(d.colours["ink"], 12, xfont.WeightBold), style(d.colours["ink"], 10.5, xfont.WeightNormal)
+	words := vg.Point{X: at + 8, Y: y((m.Before+m.After)/2) + lineHeight}
+	if at > c.Center().X {
+		words.X, bold.XAlign, plain.XAlign = at-8, draw.XRight, draw.XRight
+	}
+	c.FillText(bold, words, m.Title)
+	c.FillText(plain, words.Add(vg.Point{Y: -lineHeight + 2}), m.Text)
+}
+
+// image draws the fields as squares that stay sharp when the picture is scaled.
+func (f cells) image(colours palette) image.Image {
+	const wide, high = 3, 10
+	picture := image.NewNRGBA(image.Rect(0, 0, f.Columns*wide, f.Rows*high))
+	for i, shade := range f.Shades {
+		if shade == 0 {
+			continue
+		}
+		c := colours.shade(shade)
+		left, top := i/f.Rows*wide, (f.Rows-1-i%f.Rows)*high
+		for dy := range high {
+			for dx := range wide {
+				picture.SetNRGBA(left+dx, top+dy, c)
+			}
+		}
+	}
+	return picture
+}
