@@ -52,6 +52,7 @@ var sameLayer = map[string][]string{
 	"internal/report":      {"internal/analyze", "internal/compare", "internal/cost", "internal/forecast"},
 	"internal/fio/job":     {"internal/fio"},
 	"internal/fio/process": {"internal/fio"},
+	"internal/fio/output":  {"internal/fio"},
 }
 
 // isTool says whether a package is a program or a test beside the product, which may import anything.

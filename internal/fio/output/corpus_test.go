@@ -45,7 +45,8 @@ func TestCorpus(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkError(t, c[6], document.Err())
-			if messages := number(t, c[2]) + number(t, c[3]); (messages > 0) != (len(document.Messages) > 0) && name != "35-3.26-vc-bom.json" {
+			if messages := number(t, c[2]) + number(t, c[3]); (messages > 0) != (len(document.Messages) > 0) &&
+				name != "35-3.26-vc-bom.json" && name != "39-3.28-k8s-metrics-op.json" { // a mark, and JSON around it, are no messages
 				t.Errorf("%d messages, want %v", len(document.Messages), messages)
 			}
 			m, err := document.Measurement()

@@ -1,16 +1,15 @@
-// Package output reads what fio wrote: its JSON and its averaged logs.
+// Package output reads what fio wrote: its JSON, its terse lines and its averaged logs.
 package output
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"strings"
 	"time"
+
+	"ebscope/internal/fio"
 )
 
 // Document is a JSON document of fio, and the text that fio wrote around it.
@@ -21,136 +20,88 @@ type Document struct {
 
 	options map[string]string // that hold for all jobs
 	jobs    []jobResult
+	disks   []disk
+	line    int  // where it begins
+	terse   bool // lines instead of JSON
 }
 
 // jobResult is one job, or one group of jobs, as far as it is used.
 type jobResult struct {
-	Name    string            `json:"jobname"`
-	Error   int64             `json:"error"`
-	Options map[string]string `json:"job options"`
-	Read    direction         `json:"read"`
-	Write   direction         `json:"write"`
+	name, host        string
+	group             int
+	failure           int64             // the operating system's code
+	options           map[string]string // nil where it states none
+	read, write, trim direction
+	mixed             direction // reads and writes together, with unified_rw_reporting
+	sync              direction
+	steadyState       steadyState
+	line              int
 }
 
+// direction is what was done one way. What is not stated is zero.
 type direction struct {
-	Bytes    int64   `json:"io_bytes"`
-	BW       float64 `json:"bw"`       // KiB/s
-	BWBytes  float64 `json:"bw_bytes"` // bytes/s, more exact, not in every version
-	IOPS     float64 `json:"iops"`
-	Runtime  int64   `json:"runtime"` // ms
-	TotalIOs int64   `json:"total_ios"`
-	Lat      latency `json:"lat_ns"`
-	Clat     latency `json:"clat_ns"`
+	bytes       float64 // in KiB in fio 2: see inBytes
+	kibibytes   float64 // of the same
+	bw          float64 // KiB/s
+	bwBytes     float64 // bytes/s, more exact, not in every version
+	iops        float64
+	runtime     float64 // ms
+	ios         float64
+	total, clat latency
 }
 
-// latency is in nanoseconds.
+// latency is in its own unit.
 type latency struct {
-	Min        float64            `json:"min"`
-	Max        float64            `json:"max"`
-	Mean       float64            `json:"mean"`
-	N          *int64             `json:"N"` // not in every version
-	Percentile map[string]float64 `json:"percentile"`
-	Bins       map[string]int64   `json:"bins"` // with json+
+	unit           time.Duration // zero where there is none
+	min, max, mean float64
+	n              float64 // negative where it is not stated
+	percentiles    []pair
+	bins           []pair // with json+
 }
 
-// maxFile bounds what is read of one file. A phase of a week, logged every 100 ms, stays below.
-const maxFile = 256 << 20
+// pair is a percentile with its latency, or a bin's latency with its count.
+type pair struct{ key, value float64 }
 
-func readAll(name string, r io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
-	}
-	if len(text) > maxFile {
-		return nil, fmt.Errorf("%s is larger than %d MiB, too large for output of fio", name, maxFile>>20)
-	}
-	return text, nil
+type steadyState struct {
+	criterion string
+	attained  bool
 }
 
-// documentStart is how a document of fio begins. Text may stand before it on the same line.
-var documentStart = regexp.MustCompile(`\{\s*"(fio version|global options|jobs|client_stats)"`)
-
-// ReadDocument reads fio's JSON, in which text may stand before and after the document. The name is that of the file,
-// for errors.
+// ReadDocument reads fio's JSON as our own runs have it: one document, of which nothing is missing. Text may stand
+// before and after it. The name is that of the file, for errors.
 func ReadDocument(name string, r io.Reader) (Document, error) {
-	text, err := readAll(name, r)
+	p, err := find(name, r)
 	if err != nil {
 		return Document{}, err
 	}
-	at := documentStart.FindIndex(text)
-	if at == nil {
-		return Document{}, noDocument(name, text)
+	if len(p.notes) > 0 {
+		return Document{}, fmt.Errorf("%s:%d: %s; run the phase again", name, p.notes[0].Line, p.notes[0].Text)
 	}
-	before, text := text[:at[0]], text[at[0]:]
-
-	var raw struct {
-		Version     string            `json:"fio version"`
-		Options     map[string]string `json:"global options"`
-		Jobs        []jobResult       `json:"jobs"`
-		ClientStats []jobResult       `json:"client_stats"` // instead of jobs, where fio ran on other machines
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	if err := decoder.Decode(&raw); err != nil {
-		return Document{}, damaged(name, err, int64(len(before)), int64(len(before)+len(text)))
-	}
-	after := text[decoder.InputOffset():]
-	if documentStart.Match(after) {
+	switch len(p.documents) {
+	case 0:
+		return Document{}, p.nothing()
+	case 1:
+		return p.documents[0], nil
+	default:
 		return Document{}, fmt.Errorf("%s holds more than one document of fio; give each a file of its own", name)
 	}
-	d := Document{Version: raw.Version, options: raw.Options, jobs: raw.Jobs, Messages: append(messages(before), messages(after)...)}
-	for _, job := range raw.ClientStats {
-		if job.Name != "All clients" { // the sum of the others
-			d.jobs = append(d.jobs, job)
-		}
-	}
-	if len(d.jobs) == 0 {
-		return Document{}, fmt.Errorf("%s has no jobs in its JSON", name)
-	}
-	return d, nil
 }
 
-func noDocument(name string, text []byte) error {
-	said := messages(text)
-	if len(said) == 0 {
-		return fmt.Errorf("%s is empty: fio was killed before it could write its results", name)
-	}
-	return fmt.Errorf("%s holds no JSON of fio; it says: %s", name, strings.Join(said[:min(len(said), 3)], "; "))
-}
-
-// damaged names the byte at which a document cannot be read.
-func damaged(name string, err error, start, size int64) error {
-	var (
-		syntax *json.SyntaxError
-		value  *json.UnmarshalTypeError
-	)
+// nothing is the error where a text holds no results. It says what is there instead.
+func (p *parser) nothing() error {
+	const expected = "expected fio's JSON (--output-format=json or json+) or its terse lines (--minimal)"
 	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("%s is cut off at byte %d, in the middle of the document: run the phase again", name, size)
-	case errors.As(err, &syntax):
-		return fmt.Errorf("%s is damaged at byte %d: %w", name, start+syntax.Offset, err)
-	case errors.As(err, &value):
-		return fmt.Errorf("%s is damaged at byte %d: %q is a JSON %s", name, start+value.Offset, value.Field, value.Value)
-	default:
-		return fmt.Errorf("%s is damaged: %w", name, err)
+	case p.offset() == 0:
+		return fmt.Errorf("%s is empty: fio was killed before it could write its results", p.name)
+	case len(p.all) == 0:
+		return fmt.Errorf("%s holds no results of fio; %s", p.name, expected)
 	}
-}
-
-// maxMessages bounds what is kept: with a broken disk, fio prints a line for every I/O.
-const maxMessages = 100
-
-// messages returns the lines that hold text.
-func messages(text []byte) (lines []string) {
-	for line := range bytes.Lines(text) {
-		clean := strings.TrimSpace(strings.TrimPrefix(strings.ToValidUTF8(string(line), "\uFFFD"), "\uFEFF"))
-		if clean == "" {
-			continue
+	for _, line := range p.all {
+		if strings.Contains(line, "(groupid=") && strings.Contains(line, "): err=") {
+			return fmt.Errorf("%s holds fio's output for people, which rounds; %s", p.name, expected)
 		}
-		if len(lines) == maxMessages {
-			return append(lines, "… and more")
-		}
-		lines = append(lines, clean)
 	}
-	return lines
+	return fmt.Errorf("%s holds no results of fio; it says: %s; %s", p.name, strings.Join(p.all[:min(len(p.all), 3)], "; "), expected)
 }
 
 // JobError says that a job of fio failed, though fio wrote results.
@@ -170,17 +121,19 @@ func (e *JobError) Error() string {
 // Err returns a JobError for the first job that failed, and nil where all succeeded.
 func (d Document) Err() error {
 	for _, job := range d.jobs {
-		if job.Error != 0 {
-			// fio prints its 32-bit codes without their sign.
-			return &JobError{Code: int(int32(job.Error)), Text: d.Messages}
+		if job.failure != 0 {
+			return &JobError{Code: job.code(), Text: d.Messages}
 		}
 	}
 	return nil
 }
 
+// code is the job's error: fio prints its 32-bit codes without their sign.
+func (j jobResult) code() int { return int(int32(j.failure)) }
+
 // option returns what all jobs were told, or what the first was told for itself.
 func (d Document) option(name string) string {
-	if value, ok := d.jobs[0].Options[name]; ok {
+	if value, ok := d.jobs[0].options[name]; ok {
 		return value
 	}
 	return d.options[name]
@@ -189,16 +142,55 @@ func (d Document) option(name string) string {
 // runtime returns how long the jobs were told to run at most, without a unit in seconds.
 func (d Document) runtime() time.Duration {
 	const forEver = time.Duration(math.MaxInt64 / 2)
-	text := d.option("runtime")
-	if text == "" {
-		return forEver
+	if limit := duration(d.option("runtime")); limit > 0 {
+		return min(limit, forEver)
 	}
-	if c := text[len(text)-1]; c >= '0' && c <= '9' {
-		text += "s"
+	return forEver
+}
+
+// isBefore says whether the document is known to come from a version before the one given.
+func (d Document) isBefore(other fio.Version) bool {
+	v, err := fio.ParseVersion(d.Version)
+	return err == nil && !v.AtLeast(other)
+}
+
+// finish completes a document whose reading ended, well or not.
+func (p *parser) finish(d Document, err error) {
+	number := len(p.documents) + 1
+	var f *fault
+	if errors.As(err, &f) {
+		p.leftOut(number, "%v in the middle of the document; whole jobs before that: %d", f, len(d.jobs))
+	} else if len(d.jobs) == 0 {
+		p.leftOut(number, "the document has no jobs")
 	}
-	limit, err := time.ParseDuration(text)
-	if err != nil || limit <= 0 {
-		return forEver
+	if len(d.jobs) == 0 {
+		return
 	}
-	return min(limit, forEver)
+	d.Messages, p.said = p.said, nil
+	d.settle()
+	if last := len(p.documents) - 1; last >= 0 && d.repeats(p.documents[last]) {
+		d.Messages = append(p.documents[last].Messages, d.Messages...)
+		p.documents = p.documents[:last]
+	}
+	p.documents = append(p.documents, d)
+}
+
+// settle corrects what older versions wrote otherwise.
+func (d *Document) settle() {
+	// The percentiles of the total latency stood under the name of the completion latency.
+	if !d.isBefore(fio.TotalLatencyPercentiles) {
+		return
+	}
+	for i := range d.jobs {
+		job := &d.jobs[i]
+		if !on(merged(d.options, job.options), "lat_percentiles") {
+			continue
+		}
+		for _, dir := range []*direction{&job.read, &job.write, &job.trim, &job.mixed} {
+			if dir.total.unit == dir.clat.unit && !dir.total.known() {
+				dir.total.percentiles, dir.clat.percentiles = dir.clat.percentiles, nil
+				dir.total.bins, dir.clat.bins = dir.clat.bins, nil
+			}
+		}
+	}
 }

@@ -170,13 +170,14 @@ func TestJobError(t *testing.T) {
 func TestDocumentRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"empty", "", "fio.json is empty"},
-		{"text only", "Bad option <foo=bar>\nfio: job p dropped\n", "holds no JSON of fio; it says: Bad option <foo=bar>; fio: job p dropped"},
-		{"cut off", reads[:400], "fio.json is cut off at byte 400"},
-		{"cut off after text", "hello\n" + reads[:400], "fio.json is cut off at byte 406"},
-		{"not a number", strings.Replace(reads, "2000.4", "-nan", 1), "fio.json is damaged at byte"},
-		{"wrong type", strings.Replace(reads, `"total_ios" : 10`, `"total_ios" : "ten"`, 1), `"jobs.read.total_ios" is a JSON string`},
-		{"no jobs", `{"fio version" : "fio-3.33"}`, "has no jobs"},
-		{"other JSON", `{"items": []}`, "holds no JSON of fio"},
+		{"text only", "Bad option <foo=bar>\nfio: job p dropped\n", "holds no results of fio; it says: Bad option <foo=bar>; fio: job p dropped"},
+		{"cut off", reads[:400], "fio.json:9: cut off at byte 400"},
+		{"cut off after text", "hello\n" + reads[:400], "fio.json:10: cut off at byte 406"},
+		{"not a number", strings.Replace(reads, "2000.4", "-nan", 1), `fio.json:9: "mean" is "-nan", no number`},
+		{"no comma", strings.Replace(reads, `"runtime" : 2000,`, `"runtime" : 2000`, 1), "fio.json:7: damaged at byte"},
+		{"wrong type", strings.Replace(reads, `"total_ios" : 10`, `"total_ios" : "ten"`, 1), `fio.json:7: "total_ios" is "ten", no number`},
+		{"no jobs", `{"fio version" : "fio-3.33"}`, "the document has no jobs"},
+		{"other JSON", `{"items": []}`, "holds no results of fio"},
 		{"two documents", reads + reads, "more than one document"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -191,10 +192,10 @@ func TestMeasurementRefuses(t *testing.T) {
 	for _, tt := range []struct{ name, old, new, want string }{
 		{"no I/O", `"iops" : 5.0, "runtime" : 2000, "total_ios" : 10`, `"iops" : 0.0, "runtime" : 0, "total_ios" : 0`, "did no reads or writes"},
 		{"negative count", `"total_ios" : 10`, `"total_ios" : -10`, "out of range"},
-		{"negative latency", `"mean" : 2000.4`, `"mean" : -1`, "mean of lat_ns is -1"},
-		{"huge latency", `"max" : 5000`, `"max" : 1e30`, "max of lat_ns is 1e+30"},
-		{"percentile", `"95.000000" : 5000`, `"950.0" : 5000`, `the percentile "950.0"`},
-		{"bin", `"5000" : 2`, `"5000" : -2`, `the bin "5000"`},
+		{"negative latency", `"mean" : 2000.4`, `"mean" : -1`, "lat: mean is -1, out of range"},
+		{"huge latency", `"max" : 5000`, `"max" : 1e30`, "lat: max is 1e+30, out of range"},
+		{"percentile", `"95.000000" : 5000`, `"950.0" : 5000`, "950 is no percentile"},
+		{"bin", `"5000" : 2`, `"5000" : -2`, "the bin 5000 holds -2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			document, err := output.ReadDocument("fio.json", strings.NewReader(strings.Replace(reads, tt.old, tt.new, 1)))

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"strconv"
 	"time"
 
 	"ebscope/internal/result"
@@ -19,11 +18,11 @@ const (
 )
 
 // kind says which latency of the document has percentiles; the same is then used for every figure, so that a mean and
-// a percentile can be compared. Where neither has any, it is the total.
+// a percentile can be compared. Where neither has any, it is the total, unless only the other was measured.
 func (d Document) kind() string {
 	for _, job := range d.jobs {
-		for _, dir := range []direction{job.Read, job.Write} {
-			if dir.TotalIOs > 0 && !dir.Lat.known() && dir.Clat.known() {
+		for _, dir := range []direction{job.read, job.write, job.mixed, job.trim} {
+			if dir.some() && !dir.total.known() && (dir.clat.known() || dir.clat.measured() && !dir.total.measured()) {
 				return completion
 			}
 		}
@@ -31,64 +30,50 @@ func (d Document) kind() string {
 	return total
 }
 
+// measured says whether fio timed anything: with gtod_reduce and the like it leaves zeros.
+func (l latency) measured() bool {
+	return l.unit > 0 && l.n != 0 && (l.n > 0 || l.max != 0 || l.mean != 0 || l.known())
+}
+
+// known says whether it has percentiles. Old versions fill their list up with "0.00".
 func (l latency) known() bool {
-	for key := range l.Percentile {
-		if !padding(key) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.percentiles, func(p pair) bool { return p.key != 0 })
 }
 
-// padding says whether a percentile is none: old versions fill their list up with "0.00".
-func padding(key string) bool {
-	percent, err := strconv.ParseFloat(key, 64)
-	return err == nil && percent == 0
-}
-
-// convert reads a latency of so many I/Os.
-func (l latency) convert(kind string, ios int64) (result.Latency, error) {
-	out := result.Latency{Kind: kind, Samples: ios}
-	if l.N != nil {
-		out.Samples = *l.N
+// convert reads a latency of so many I/Os; where names it in doubts.
+func (l latency) convert(where, kind string, samples float64, r *review) result.Latency {
+	if !l.measured() {
+		return result.Latency{Kind: kind}
 	}
-	if !count(out.Samples) {
-		return result.Latency{}, fmt.Errorf("the count N of %s_ns is %d", kind, out.Samples)
+	if !(samples >= 0 && samples < 1<<53) {
+		r.doubt("%s: N is %v, out of range", where, samples)
+		return result.Latency{Kind: kind}
 	}
-	if out.Samples == 0 {
-		return result.Latency{Kind: kind}, nil
-	}
-	var err error
-	ns := func(what string, x float64) time.Duration {
-		if !(x >= 0 && x < math.MaxInt64) && err == nil {
-			err = fmt.Errorf("%s of %s_ns is %v", what, kind, x)
+	at := func(what string, x float64) time.Duration {
+		if !(x >= 0 && x*float64(l.unit) < math.MaxInt64) {
+			r.doubt("%s: %s is %v, out of range", where, what, x)
 			return 0
 		}
-		return time.Duration(math.Round(x))
+		return time.Duration(math.Round(x * float64(l.unit)))
 	}
-	out.Min, out.Max, out.Mean = ns("min", l.Min), ns("max", l.Max), ns("mean", l.Mean)
-	for key, value := range l.Percentile {
-		if padding(key) {
-			continue
-		}
-		percent, parseErr := strconv.ParseFloat(key, 64)
-		if parseErr != nil || !(percent > 0 && percent <= 100) {
-			return result.Latency{}, fmt.Errorf("%s_ns has the percentile %q", kind, key)
-		}
-		out.Percentiles = append(out.Percentiles, result.Percentile{Percent: percent, Value: ns("percentile "+key, value)})
-	}
-	slices.SortFunc(out.Percentiles, func(a, b result.Percentile) int { return compare(a.Percent, b.Percent) })
-	for key, n := range l.Bins {
-		at, parseErr := strconv.ParseInt(key, 10, 64)
-		if parseErr != nil || at < 0 || !count(n) {
-			return result.Latency{}, fmt.Errorf("%s_ns has the bin %q: %d", kind, key, n)
-		}
-		if n > 0 {
-			out.Bins = append(out.Bins, result.Bin{At: time.Duration(at), Count: n})
+	out := result.Latency{Kind: kind, Samples: int64(samples), Min: at("min", l.min), Max: at("max", l.max), Mean: at("mean", l.mean)}
+	for _, p := range l.percentiles {
+		switch {
+		case p.key == 0:
+		case p.key < 0 || p.key > 100:
+			r.doubt("%s: %v is no percentile", where, p.key)
+		default:
+			out.Percentiles = append(out.Percentiles, result.Percentile{Percent: p.key, Value: at(fmt.Sprintf("percentile %v", p.key), p.value)})
 		}
 	}
-	slices.SortFunc(out.Bins, func(a, b result.Bin) int { return compare(a.At, b.At) })
-	return out, err
+	for _, b := range l.bins {
+		if !(b.key >= 0 && b.value >= 0 && b.value < 1<<53) {
+			r.doubt("%s: the bin %v holds %v I/Os", where, b.key, b.value)
+		} else if b.value > 0 {
+			out.Bins = append(out.Bins, result.Bin{At: at("a bin", b.key), Count: int64(b.value)})
+		}
+	}
+	return out
 }
 
 func compare[T int64 | float64 | time.Duration](a, b T) int {

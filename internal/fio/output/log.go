@@ -18,6 +18,20 @@ type Line struct {
 	Write bool          // not a read
 }
 
+// maxFile bounds what is read of one log. A phase of a week, logged every 100 ms, stays below.
+const maxFile = 256 << 20
+
+func readAll(name string, r io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	if len(text) > maxFile {
+		return nil, fmt.Errorf("%s is larger than %d MiB, too large for a log of a phase", name, maxFile>>20)
+	}
+	return text, nil
+}
+
 // ReadLog reads a log of IOPS, bandwidth or latency: time in ms, value, direction, block size and, by version, offset
 // and priority. Trims are left out. The name is that of the file, for errors, which give the line.
 func ReadLog(name string, r io.Reader) ([]Line, error) {

@@ -1,59 +1,59 @@
 package output
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"time"
 
+	"ebscope/internal/fio"
 	"ebscope/internal/result"
 	"ebscope/internal/units"
 )
 
 // Codes of the warnings that this package gives.
 const (
-	fioMessage         = "fio-message"         // a line that fio printed beside its results
-	percentilesMissing = "percentiles-missing" // they cannot be merged without histograms
-	seriesMissing      = "series-missing"      // no averaged log
-	seriesDiffers      = "series-differs"      // the log's mean is not the summary's
-	latencyMissing     = "latency-missing"     // no latency log
+	fioMessage           = "fio-message"           // a line that fio printed beside its results
+	percentilesMissing   = "percentiles-missing"   // they cannot be merged without histograms
+	latencyNotMeasured   = "latency-not-measured"  // fio was told not to
+	bandwidthContradicts = "bandwidth-contradicts" // fio states it twice, and not the same
+	bytesUnknown         = "bytes-unknown"         // their unit cannot be told
+	noIO                 = "no-io"                 // nothing was read or written
+	seriesMissing        = "series-missing"        // no averaged log
+	seriesDiffers        = "series-differs"        // the log's mean is not the summary's
+	latencyMissing       = "latency-missing"       // no latency log
 )
 
+// review is what is doubtful about figures.
+type review struct {
+	doubts   []string // figures that cannot be, and are unknown therefore
+	warnings []result.Warning
+}
+
+func (r *review) doubt(format string, args ...any) {
+	r.doubts = append(r.doubts, fmt.Sprintf(format, args...))
+}
+
+func (r *review) warn(code, format string, args ...any) {
+	r.warnings = append(r.warnings, result.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
+}
+
 // Measurement returns the summaries of the document, all its jobs taken together; series come from the logs. It fails
-// where fio did no I/O. It does not look at error codes: see Err.
+// where fio did no I/O, or where a figure cannot be. It does not look at error codes: see Err.
 func (d Document) Measurement() (result.Measurement, error) {
 	m := result.Measurement{Source: d.Version}
 	for _, line := range d.Messages {
 		m.Warnings = append(m.Warnings, result.Warning{Code: fioMessage, Text: line})
 	}
-	var reads, writes []result.Direction
-	for _, job := range d.jobs {
-		for _, side := range []struct {
-			from direction
-			to   *[]result.Direction
-			name string
-		}{{job.Read, &reads, "read"}, {job.Write, &writes, "write"}} {
-			if side.from.TotalIOs == 0 && side.from.IOPS == 0 {
-				continue
-			}
-			converted, err := side.from.convert(d.kind())
-			if err != nil {
-				return result.Measurement{}, fmt.Errorf("job %q, %s: %w", job.Name, side.name, err)
-			}
-			*side.to = append(*side.to, converted)
-		}
+	var r review
+	some := d.measure(&m, &r)
+	if len(r.doubts) > 0 {
+		return result.Measurement{}, errors.New(r.doubts[0])
 	}
-	switch {
-	case len(reads)+len(writes) == 0:
+	if !some {
 		return result.Measurement{}, fmt.Errorf("fio did no reads or writes%s", quote(d.Messages))
-	case len(reads) > 0 && len(writes) > 0:
-		read, write := together(reads), together(writes)
-		m.Read, m.Write = &read, &write
 	}
-	m.Total = together(append(reads, writes...))
-	if len(m.Total.Latency.Percentiles) == 0 {
-		m.Warnings = append(m.Warnings, result.Warning{Code: percentilesMissing, Text: "fio reported no percentiles of all I/Os together, " +
-			"nor histograms (json+) to work them out from"})
-	}
+	m.Warnings = append(m.Warnings, r.warnings...)
 	return m, nil
 }
 
@@ -64,27 +64,139 @@ func quote(messages []string) string {
 	return fmt.Sprintf("; it says: %s", messages[len(messages)-1])
 }
 
-func (d direction) convert(kind string) (result.Direction, error) {
-	const maxRuntime = int64(math.MaxInt64 / time.Millisecond)
-	if !count(d.TotalIOs) || !count(d.Bytes) || d.Runtime < 0 || d.Runtime > maxRuntime || d.IOPS < 0 || d.BW < 0 || d.BWBytes < 0 {
-		return result.Direction{}, fmt.Errorf("a count or rate is out of range: %d I/Os, %d bytes, %d ms, %v IOPS", d.TotalIOs, d.Bytes, d.Runtime, d.IOPS)
+// measure takes all jobs together, and says whether they read or wrote.
+func (d Document) measure(m *result.Measurement, r *review) bool {
+	kind := d.kind()
+	var reads, writes, all []result.Direction
+	for _, job := range d.jobs {
+		add := func(from direction, name string, to *[]result.Direction) {
+			if from.some() {
+				*to = append(*to, from.convert(d, fmt.Sprintf("job %q, %s", job.name, name), kind, r))
+			}
+		}
+		parts := len(reads) + len(writes)
+		add(job.read, "read", &reads)
+		add(job.write, "write", &writes)
+		if parts == len(reads)+len(writes) || job.mixed.some() {
+			add(job.mixed, "mixed", &all)
+		} else {
+			all = append(all, tail(reads, job.read.some())...)
+			all = append(all, tail(writes, job.write.some())...)
+		}
 	}
-	block := d.Lat
+	if len(all) == 0 {
+		return false
+	}
+	if len(reads) > 0 && len(writes) > 0 {
+		read, write := together(reads), together(writes)
+		m.Read, m.Write = &read, &write
+	}
+	m.Total = together(all)
+	switch l := m.Total.Latency; {
+	case l.Mean == 0 && l.Max == 0:
+		r.warn(latencyNotMeasured, "fio did not measure latency (gtod_reduce or disable_lat)")
+	case len(l.Percentiles) == 0:
+		r.warn(percentilesMissing, "fio reported no percentiles of all I/Os together, nor histograms (json+) to work them out from")
+	}
+	return true
+}
+
+// tail is the last of a list, or nothing.
+func tail(list []result.Direction, wanted bool) []result.Direction {
+	if !wanted {
+		return nil
+	}
+	return list[len(list)-1:]
+}
+
+// some says whether there was any I/O.
+func (d direction) some() bool { return d.ios != 0 || d.iops != 0 }
+
+// convert reads a direction; where names it in doubts.
+func (d direction) convert(of Document, where, kind string, r *review) result.Direction {
+	figure := func(what string, x, limit float64) float64 {
+		if !(x >= 0 && x < limit) {
+			r.doubt("%s: %s is %v, out of range", where, what, x)
+			return 0
+		}
+		return x
+	}
+	const maxCount = 1 << 53 // that sums and products of doubles keep exact
+	d.ios, d.bytes = figure("total_ios", d.ios, maxCount), figure("io_bytes", d.bytes, maxCount)
+	d.iops, d.runtime = figure("iops", d.iops, math.MaxFloat32), figure("runtime", d.runtime, float64(math.MaxInt64/time.Millisecond))
+	d.bw, d.bwBytes = figure("bw", d.bw, math.MaxFloat32), figure("bw_bytes", d.bwBytes, math.MaxFloat32)
+	out := result.Direction{IOs: int64(d.ios), Runtime: time.Duration(d.runtime * float64(time.Millisecond)), IOPS: units.IOPS(d.iops)}
+	var known bool
+	if out.Bytes, known = d.inBytes(of); !known {
+		r.warn(bytesUnknown, "%s: whether io_bytes, %v, is in bytes or KiB cannot be told", where, d.bytes)
+	}
+	var agree bool
+	if out.Throughput, agree = d.throughput(out.Bytes); !agree {
+		r.warn(bandwidthContradicts, "%s: bw is %v KiB/s, but bw_bytes %v bytes/s; %s is taken", where, d.bw, d.bwBytes, out.Throughput)
+	}
+	block, name := d.total, total
 	if kind == completion {
-		block = d.Clat
+		block, name = d.clat, completion
 	}
-	latency, err := block.convert(kind, d.TotalIOs)
-	if err != nil {
-		return result.Direction{}, err
+	out.Latency = block.convert(where+": "+name, kind, d.samples(block), r)
+	return out
+}
+
+// inBytes is what was read or written. fio 2 states it in KiB, under the name of io_bytes. What was transferred in the
+// runtime at the stated bandwidth tells; where that is not known, its second statement in KiB or the version does.
+func (d direction) inBytes(of Document) (units.Bytes, bool) {
+	const between = 1.0 / 32 // 1 and 1/1,024
+	kib := false
+	switch expected := max(d.bw*1024, d.bwBytes) * d.runtime / 1000; {
+	case d.bytes == 0:
+		return 0, true
+	case expected > 0:
+		kib = d.bytes/expected < between
+	case d.kibibytes > 0:
+		kib = d.kibibytes/d.bytes > between
+	default:
+		v, err := fio.ParseVersion(of.Version)
+		if err != nil {
+			return 0, false
+		}
+		kib = v.Major < 3
 	}
-	throughput := units.Throughput(d.BWBytes)
-	if throughput == 0 {
-		throughput = units.Throughput(d.BW) * units.Throughput(units.KiB)
+	if kib {
+		return units.Bytes(d.bytes) * units.KiB, true
 	}
-	return result.Direction{
-		IOs: d.TotalIOs, Bytes: units.Bytes(d.Bytes), Runtime: time.Duration(d.Runtime) * time.Millisecond,
-		IOPS: units.IOPS(d.IOPS), Throughput: throughput, Latency: latency,
-	}, nil
+	return units.Bytes(d.bytes), true
+}
+
+// throughput prefers the exacter statement. Where the two differ, which fio never writes, it is the one that fits what
+// was transferred.
+func (d direction) throughput(bytes units.Bytes) (t units.Throughput, agree bool) {
+	rounded, exact := d.bw*1024, d.bwBytes
+	switch {
+	case exact == 0:
+		return units.Throughput(rounded), true
+	case d.bw == 0 || math.Abs(rounded-exact) <= 1024+exact/1000:
+		return units.Throughput(exact), true
+	case d.runtime == 0:
+		return units.Throughput(rounded), false
+	}
+	transferred := float64(bytes) / d.runtime * 1000
+	if math.Abs(rounded-transferred) < math.Abs(exact-transferred) {
+		return units.Throughput(rounded), false
+	}
+	return units.Throughput(exact), false
+}
+
+// samples is how many I/Os a latency is of. Where fio does not count them, it is what the rate gives over the runtime:
+// the weight in a mean with others.
+func (d direction) samples(l latency) float64 {
+	switch {
+	case l.n >= 0:
+		return l.n
+	case d.ios > 0:
+		return d.ios
+	default:
+		return math.Round(d.iops * d.runtime / 1000)
+	}
 }
 
 // count says whether a number can be a count of I/Os or bytes: one that sums and products of doubles keep exact.
