@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ebscope/internal/compare"
+	"ebscope/internal/ebs"
+	"ebscope/internal/result"
+)
+
+// loadSubject reads a subject of a comparison: a run directory or file, one volume of a run, or several that repeat each
+// other.
+func loadSubject(ctx context.Context, arg string, catalog *ebs.Catalog) (compare.Subject, error) {
+	paths, err := repeats(arg)
+	if err != nil {
+		return compare.Subject{}, err
+	}
+	subjects := make([]compare.Subject, len(paths))
+	for i, path := range paths {
+		if subjects[i], err = loadRun(ctx, path, catalog); err != nil {
+			return compare.Subject{}, err
+		}
+	}
+	return compare.Repeats(arg, subjects), nil
+}
+
+// repeats takes an argument apart into the paths that it names. What is there under the whole name is just that.
+func repeats(arg string) ([]string, error) {
+	if exists(arg) {
+		return []string{arg}, nil
+	}
+	var paths []string
+	for part := range strings.SplitSeq(arg, ",") {
+		pattern, volume := part, ""
+		if !strings.ContainsAny(part, "*?[") {
+			paths = append(paths, part)
+			continue
+		}
+		if i := strings.LastIndexByte(part, ':'); i >= 0 {
+			pattern, volume = part[:i], part[i:]
+		}
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			return nil, usage("%q is no pattern: %w", pattern, err)
+		}
+		if len(found) == 0 {
+			return nil, usage("nothing is named like %s", pattern)
+		}
+		slices.Sort(found)
+		for _, path := range found {
+			paths = append(paths, path+volume)
+		}
+	}
+	return paths, nil
+}
+
+func exists(path string) bool { _, err := os.Stat(path); return err == nil }
+
+// loadRun reads RUN or RUN:VOLUME.
+func loadRun(ctx context.Context, path string, catalog *ebs.Catalog) (compare.Subject, error) {
+	dir, volume := path, ""
+	if i := strings.LastIndexByte(path, ':'); i > 0 && !exists(path) && exists(path[:i]) {
+		dir, volume = path[:i], path[i+1:]
+	}
+	if !exists(dir) {
+		return compare.Subject{}, usage("there is no %s", dir)
+	}
+	if !exists(filepath.Join(dir, result.RunFile)) {
+		return compare.Subject{}, usage("%s is no run directory", dir)
+	}
+	r, err := load(ctx, dir, catalog)
+	if err != nil {
+		return compare.Subject{}, err
+	}
+	var volumes []string
+	for _, p := range r.Document.Phases {
+		if !slices.Contains(volumes, p.Volume) {
+			volumes = append(volumes, p.Volume)
+		}
+	}
+	if volume != "" && !slices.Contains(volumes, volume) {
+		return compare.Subject{}, usage("%s: the run has no phase on a volume named %q; it has some on %s", path, volume, strings.Join(volumes, ", "))
+	}
+	return compare.OfRun(path, r.Run, r.Document, r.Measured, volume), nil
+}

@@ -1,0 +1,113 @@
+package compare
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// A series is tested by a moving-block bootstrap (Künsch 1989): its mean is drawn anew many times from blocks of
+// consecutive windows, which keep what one window has to do with the next.
+
+const (
+	// resamples gives a p-value down to 0.0005, and 50 draws beyond either end of a confidence interval.
+	resamples = 2000
+	// leastWindows make a series that can be tested.
+	leastWindows = 10
+	// level is that of the tests; intervals hold the rest.
+	level = 0.05
+	// rateMargin and latencyMargin are how far two runs of the same volume may lie apart, as a share. A series shows the
+	// noise within a run, but nothing of that between runs, and a difference within the margin proves nothing.
+	rateMargin    = 0.03
+	latencyMargin = 0.05
+)
+
+// resampler draws means of a series in blocks.
+type resampler struct {
+	sums  []float64 // of the first i values
+	block int
+	// center is the mean of all blocks, which is not quite that of the series: its ends are in fewer blocks.
+	center float64
+	// wider makes up for blocks being drawn around the mean of a series that is only so many blocks long.
+	wider float64
+}
+
+// blockLength is √n: long against the memory of a throttled volume's windows, and short enough for √n blocks.
+func blockLength(n int) int { return int(math.Round(math.Sqrt(float64(n)))) }
+
+func newResampler(values []float64) *resampler {
+	n := len(values)
+	r := &resampler{sums: make([]float64, n+1), block: blockLength(n)}
+	for i, x := range values {
+		r.sums[i+1] = r.sums[i] + x
+	}
+	for from := range r.starts() {
+		r.center += r.mean(from, r.block)
+	}
+	r.center /= float64(r.starts())
+	r.wider = math.Sqrt(float64(n) / float64(n-r.block))
+	return r
+}
+
+func (r *resampler) starts() int { return len(r.sums) - r.block }
+
+func (r *resampler) mean(from, length int) float64 {
+	return (r.sums[from+length] - r.sums[from]) / float64(length)
+}
+
+// draw returns the error of the mean of one resampled series.
+func (r *resampler) draw(random *rand.Rand) float64 {
+	n := len(r.sums) - 1
+	var sum float64
+	for left := n; left > 0; left -= r.block {
+		length := min(left, r.block)
+		sum += (r.mean(random.IntN(r.starts()), length) - r.center) * float64(length)
+	}
+	return sum / float64(n) * r.wider
+}
+
+// standardError is the spread of what draw returns.
+func (r *resampler) standardError() float64 {
+	var squares float64
+	for from := range r.starts() {
+		apart := r.mean(from, r.block) - r.center
+		squares += apart * apart
+	}
+	blocks := float64(len(r.sums)-1) / float64(r.block)
+	return math.Sqrt(squares/float64(r.starts())/blocks) * r.wider
+}
+
+// outcome is what a test gave: the confidence interval of a ratio, and how likely it is without a difference.
+type outcome struct{ low, high, p float64 }
+
+// bootstrap tests the ratio of b to a. The p-value is for a difference no larger than a margin. Its draws are the same
+// each time.
+func bootstrap(a, b estimate, margin float64) outcome {
+	random := rand.New(rand.NewPCG(1, 2))
+	drawA, drawB := newResampler(a.deviations), newResampler(b.deviations)
+	ratios := make([]float64, resamples)
+	for i := range ratios {
+		// An error of −100 % cannot be, but a wild series draws it.
+		below, above := max(1e-9, 1+drawA.draw(random)), max(1e-9, 1+drawB.draw(random))
+		ratios[i] = b.value * above / (a.value * below)
+	}
+	slices.Sort(ratios)
+	return outcome{quantile(ratios, level/2), quantile(ratios, 1-level/2), beyond(ratios, b.value/a.value, margin)}
+}
+
+// beyond returns the two-sided p-value of a ratio whose draws are given in ascending order: the share of them that are
+// not beyond the margin.
+func beyond(ratios []float64, ratio, margin float64) float64 {
+	within := 0
+	for _, x := range ratios {
+		if ratio >= 1 && x <= 1+margin || ratio < 1 && x >= 1/(1+margin) {
+			within++
+		}
+	}
+	return min(1, 2*float64(within+1)/float64(len(ratios)+1))
+}
+
+// quantile returns the value below which a share of ascending values lies.
+func quantile(values []float64, share float64) float64 {
+	return values[min(len(values)-1, max(0, int(share*float64(len(values)))))]
+}

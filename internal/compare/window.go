@@ -1,0 +1,85 @@
+package compare
+
+import (
+	"math"
+	"time"
+
+	"ebscope/internal/result"
+)
+
+// window is a stretch of a series.
+type window struct {
+	from, to time.Duration
+	iops     float64
+	latency  float64 // mean, in milliseconds; NaN: not known
+}
+
+func (w window) ios() float64 { return w.iops * (w.to - w.from).Seconds() }
+
+// most is far above any storage; a value beyond it is damaged. It also keeps sums from overflowing.
+const most = 1e12
+
+func possible(x float64) bool { return x >= 0 && x <= most }
+
+// windows returns the series of a run without its first sample, which holds the one-off burst of the rate bucket,
+// without what came after its time was over, and without what cannot be.
+func (r Run) windows() []window {
+	var all []window
+	var last time.Duration
+	for _, p := range r.IOPS {
+		if !possible(p.Value) || p.End <= last {
+			continue
+		}
+		if r.Duration > 0 && (last+p.End)/2 > r.Duration {
+			break
+		}
+		all = append(all, window{from: last, to: p.End, iops: p.Value, latency: math.NaN()})
+		last = p.End
+	}
+	if len(all) < 2 {
+		return nil
+	}
+	all = all[1:]
+	join(all, r.Latency)
+	return all
+}
+
+// join gives each window the latency whose time is nearest to its end, and no further away than half of it.
+func join(windows []window, latency result.Series) {
+	next := 0
+	for i := range windows {
+		w := &windows[i]
+		half := (w.to - w.from) / 2
+		for next < len(latency) && latency[next].End < w.to-half {
+			next++
+		}
+		if next < len(latency) && latency[next].End <= w.to+half && possible(latency[next].Value) {
+			w.latency = latency[next].Value
+			next++
+		}
+	}
+}
+
+// steady returns the windows of the last level, none where levels are not known.
+func (r Run) steady(windows []window) []window {
+	if len(r.Levels) == 0 {
+		return nil
+	}
+	return r.Levels[len(r.Levels)-1].of(windows)
+}
+
+// slack is for times that were written in rounded seconds.
+const slack = time.Millisecond
+
+// of returns the windows that lie within a level.
+func (l Level) of(windows []window) []window {
+	from := 0
+	for from < len(windows) && windows[from].from < l.From-slack {
+		from++
+	}
+	to := from
+	for to < len(windows) && windows[to].to <= l.To+slack {
+		to++
+	}
+	return windows[from:to]
+}

@@ -1,0 +1,264 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"ebscope/internal/compare"
+)
+
+// unproved stands where no difference is proved.
+const unproved = "~"
+
+// comparisonView puts a comparison into words.
+type comparisonView struct{ compare.Document }
+
+// Comparison writes a comparison for a terminal of the given width in columns: what differs, then the figures.
+func Comparison(w io.Writer, d compare.Document, width int, colour bool) error {
+	t, v := terminal{width: max(width, leastWidth), colour: colour}, comparisonView{d}
+	for i, s := range d.Subjects {
+		t.sentence(3, "", subjectLetter(i)+"  "+subjectName(s))
+	}
+	t.line("")
+	t.differences(v)
+	for i, s := range d.Subjects[1:] {
+		rows := v.rows(s)
+		if len(d.Subjects) > 2 {
+			t.sentence(0, bold, fmt.Sprintf("%s against A", subjectLetter(i+1)))
+		}
+		if len(rows) > 0 {
+			t.changes(rows, subjectLetter(i+1))
+		}
+		t.sentence(0, bold, summaryOf(rows))
+		t.line("")
+	}
+	for _, r := range d.Regressions {
+		t.sentence(2, red, "Regression: "+r+".")
+	}
+	for _, text := range v.notes() {
+		t.sentence(2, "", text)
+	}
+	if _, err := io.WriteString(w, t.out.String()); err != nil {
+		return fmt.Errorf("write the comparison: %w", err)
+	}
+	return nil
+}
+
+// subjectLetter names a subject: A is the baseline.
+func subjectLetter(i int) string {
+	const letters = 26
+	if i >= letters {
+		return subjectLetter(i/letters-1) + subjectLetter(i%letters)
+	}
+	return string(rune('A' + i))
+}
+
+func subjectName(s compare.Side) string {
+	if s.Runs > 1 {
+		return fmt.Sprintf("%s, %d runs", s.Name, s.Runs)
+	}
+	return s.Name
+}
+
+func (t *terminal) differences(v comparisonView) {
+	if len(v.Differences) == 0 {
+		return
+	}
+	t.sentence(0, bold, "What differs, before any figure:")
+	for _, x := range v.differences() {
+		t.sentence(4, "", "  "+x)
+	}
+	t.line("")
+}
+
+// differences are what differs between the baseline and the others, in words; what differs in several phases alike is told once.
+func (v comparisonView) differences() (texts []string) {
+	type key struct{ subject, option, a, b string }
+	var keys []key
+	phases := map[key][]string{}
+	for _, x := range v.Differences {
+		k := key{x.Subject, x.Option, x.A, x.B}
+		if _, seen := phases[k]; !seen {
+			keys = append(keys, k)
+			phases[k] = nil
+		}
+		if x.Phase != "" {
+			phases[k] = append(phases[k], x.Phase)
+		}
+	}
+	for _, k := range keys {
+		i := slices.IndexFunc(v.Subjects, func(s compare.Side) bool { return s.Name == k.subject })
+		text := fmt.Sprintf("%s: A %s, %s %s", k.option, k.a, subjectLetter(i), k.b)
+		switch where := phases[k]; {
+		case len(where) > manyCases:
+			text += fmt.Sprintf(" (%s and %d other phases)", where[0], len(where)-1)
+		case len(where) > 0:
+			text += " (" + strings.Join(where, ", ") + ")"
+		}
+		texts = append(texts, text)
+	}
+	return texts
+}
+
+func (v comparisonView) rows(s compare.Side) (rows []compare.Row) {
+	for _, r := range v.Document.Rows {
+		if r.Subject == s.Name {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+func (t *terminal) changes(rows []compare.Row, b string) {
+	g := t.table(table.Row{"", "A", b, "change", "p"}, 1, 5)
+	g.columns[0].WidthMax = t.width / 2
+	g.SetColumnConfigs(g.columns)
+	last := ""
+	for _, r := range told(rows) {
+		if where := r.Where(); where != last {
+			g.AppendRow(table.Row{clean(where)})
+			last = where
+		}
+		change := changeOf(r)
+		if r.Regression {
+			change = t.paint(red, change)
+		}
+		g.AppendRow(table.Row{"  " + r.Name() + unitSuffix(r), valueOf(r, r.A), valueOf(r, r.B), change, pValue(r)})
+	}
+	t.write(g)
+}
+
+// told are the rows that a person reads: of IOPS and throughput that say the same, people speak of MiB/s where blocks are
+// large, and of the maximum of a single run there is nothing to say.
+func told(rows []compare.Row) []compare.Row {
+	echoes := func(a, b compare.Row) bool {
+		return a.Phase == b.Phase && a.AVolume == b.AVolume && a.BVolume == b.BVolume && a.Direction == b.Direction && a.Part == b.Part &&
+			a.Ratio != nil && b.Ratio != nil && math.Abs(*a.Ratio / *b.Ratio - 1) < 0.001
+	}
+	return slices.DeleteFunc(slices.Clone(rows), func(r compare.Row) bool {
+		other := compare.IOPS
+		switch {
+		case r.Metric == compare.LatencyMax:
+			return r.Method == compare.Untested && !r.Regression
+		case r.Metric == compare.Throughput && r.BlockSize < largeBlock:
+		case r.Metric == compare.IOPS && r.BlockSize >= largeBlock:
+			other = compare.Throughput
+		default:
+			return false
+		}
+		return slices.ContainsFunc(rows, func(o compare.Row) bool { return o.Metric == other && echoes(r, o) })
+	})
+}
+
+func unitSuffix(r compare.Row) string {
+	if r.Metric == compare.IOPS {
+		return ""
+	}
+	return ", " + r.Unit
+}
+
+func valueOf(r compare.Row, x float64) string {
+	switch r.Metric {
+	case compare.IOPS:
+		return iops(x)
+	case compare.Throughput:
+		return mibps(x)
+	default:
+		return figure(x)
+	}
+}
+
+// changeOf is the change of B against A with its confidence interval, where there is proof of one.
+func changeOf(r compare.Row) string {
+	if !r.Significant || r.Ratio == nil {
+		return unproved
+	}
+	text := signed(100 * (*r.Ratio - 1))
+	if r.RatioLow == nil || r.RatioHigh == nil {
+		return text
+	}
+	wide := max(*r.RatioHigh-*r.Ratio, *r.Ratio-*r.RatioLow)
+	return text + " ± " + strconv.FormatFloat(100*wide, 'f', 1, 64)
+}
+
+func pValue(r compare.Row) string {
+	const least = 0.001
+	switch {
+	case r.PValue == nil:
+		return none
+	case *r.PValue < least:
+		return "<0.001"
+	default:
+		return strconv.FormatFloat(*r.PValue, 'f', 3, 64)
+	}
+}
+
+// summaryOf sums the rows up.
+func summaryOf(rows []compare.Row) string {
+	if len(rows) == 0 {
+		return "Nothing can be compared."
+	}
+	rows = told(rows)
+	worse, better := 0, 0
+	for _, r := range rows {
+		switch {
+		case !r.Significant || r.Ratio == nil:
+		case (*r.Ratio > 1) == r.Metric.HigherIsBetter():
+			better++
+		default:
+			worse++
+		}
+	}
+	if worse+better == 0 {
+		return fmt.Sprintf("No difference is proved in any of %d figures.", len(rows))
+	}
+	return fmt.Sprintf("Of %d figures %d are proved worse and %d better; of the other %d no difference is proved.",
+		len(rows), worse, better, len(rows)-worse-better)
+}
+
+// notes are what a reader must know to read the figures.
+func (v comparisonView) notes() []string {
+	notes := slices.Clone(v.Notes)
+	for _, text := range v.Unjudged {
+		notes = append(notes, fmt.Sprintf("The threshold %s could not be judged: there is no such figure.", text))
+	}
+	for _, l := range v.LeftOut {
+		notes = append(notes, fmt.Sprintf("Not compared: %s of %s: %s.", strings.TrimSpace(l.Volume+" "+l.Phase), l.Subject, l.Reason))
+	}
+	if len(v.Document.Rows) > 0 {
+		notes = append(notes, "~ means that no difference is proved at a level of 5 %; ± is a 95 % confidence interval, in percent of A.")
+	}
+	return append(notes, v.methods()...)
+}
+
+// methods says how differences were tested.
+func (v comparisonView) methods() (texts []string) {
+	used := map[compare.Method]bool{}
+	for _, r := range v.Document.Rows {
+		if r.Metric != compare.LatencyMax { // of which one run tells nothing
+			used[r.Method] = true
+		}
+	}
+	for _, m := range []struct {
+		method compare.Method
+		text   string
+	}{
+		{compare.MannWhitney, "Repeated runs: medians, tested by the Mann-Whitney U test."},
+		{compare.Bootstrap, "One run a side: rates and mean latencies are tested by a moving-block bootstrap of the series without its first sample, " +
+			"in blocks of √n windows. A series shows nothing of what differs between two runs of the same volume, so a difference must be larger " +
+			"than 3 % (5 % of a latency) to count. bench --repeat 4 does without that assumption."},
+		{compare.WindowRanks, "One run a side: percentiles are tested by their ranks in the histogram, as if all I/Os of a window were on one side of it, the widest interval there can be."},
+		{compare.Untested, "Figures without p are not tested, for want of a series; repeat the runs (bench --repeat 4) or log them (write_iops_log, write_lat_log, log_avg_msec)."},
+	} {
+		if used[m.method] {
+			texts = append(texts, m.text)
+		}
+	}
+	return texts
+}
