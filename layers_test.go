@@ -19,6 +19,7 @@ var layers = map[string]int{
 	"internal/bench":       4,
 	"internal/fio":         3,
 	"internal/fio/job":     3,
+	"internal/fio/log":     3,
 	"internal/fio/output":  3,
 	"internal/fio/process": 3,
 	"internal/emulate":     3,
@@ -51,6 +52,7 @@ var sameLayer = map[string][]string{
 	"internal/compare":     {"internal/analyze"},
 	"internal/report":      {"internal/analyze", "internal/compare", "internal/cost", "internal/forecast"},
 	"internal/fio/job":     {"internal/fio"},
+	"internal/fio/log":     {"internal/fio"},
 	"internal/fio/process": {"internal/fio"},
 	"internal/fio/output":  {"internal/fio"},
 }

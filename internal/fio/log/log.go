@@ -1,0 +1,199 @@
+// Package log reads the logs of fio: of IOPS, bandwidth and latency, one line for each I/O or for each window, and
+// histograms of completion latency. It reads a log of any size in constant memory, on several processors at once.
+//
+// Columns are, as fio's iolog.c writes them: time in ms; value (IOPS, KiB/s, or latency in ns, in µs before fio 3); with
+// log_window_value=both the window's maximum; direction; block size; with log_offset the offset; the priority, since
+// fio 3.17; with log_issue_time the time of issue. Fewer are read too, as scripts cut them out.
+package log
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"ebscope/internal/fio"
+	"ebscope/internal/result"
+	"ebscope/internal/units"
+)
+
+// Kind is what a log holds.
+type Kind string
+
+// Kinds, by the end of the name that fio gives the file.
+const (
+	IOPS       Kind = "iops"
+	Bandwidth  Kind = "bw"
+	Total      Kind = "lat"  // latency from submission to completion
+	Completion Kind = "clat" // latency without submission
+	Submission Kind = "slat"
+	Histogram  Kind = "clat_hist"
+)
+
+// latency says whether values are times.
+func (k Kind) latency() bool {
+	return k == Total || k == Completion || k == Submission || k == Histogram
+}
+
+// Direction is what an I/O does, in the number that fio gives it.
+type Direction int
+
+// Directions. Unstated is that of all lines of a log without the column.
+const (
+	Read Direction = iota
+	Write
+	Trim
+	Sync
+	Unstated
+	directions int = iota
+)
+
+func (d Direction) String() string {
+	return [directions]string{"reads", "writes", "trims", "syncs", "I/Os"}[d]
+}
+
+// Options is what the reader of a log knows beside the log. All of it may be left out.
+type Options struct {
+	Kind    Kind         // where neither the name nor the content would say
+	Version *fio.Version // that wrote the log
+	Workers int          // how many processors to use; 0 is all, up to eight
+}
+
+// Log is what one file holds.
+type Log struct {
+	File    string
+	Kind    Kind // empty where neither the name nor the content says
+	Job     int  // the job's number in the file's name, from 1; 0 where it has none
+	Columns int
+	// PerIO says that each line is an I/O. Otherwise a line is the mean of a window, and Window how long most windows
+	// are. That is zero where too few lines show it.
+	PerIO  bool
+	Window time.Duration
+	// Epoch is the first line's time where the log states times of day.
+	Epoch time.Time
+	// Unit is that of latencies, a microsecond or a nanosecond, and 0 where nothing says which.
+	Unit time.Duration
+	// Lines were read, Skipped were not; empty lines are neither.
+	Lines, Skipped int64
+	// Tracks are in the order of directions; an averaged log of several jobs has some for each, in the order of jobs.
+	Tracks []Track
+	// Notes name what was skipped or read with doubt: the first few dozen, then a count.
+	Notes []result.Note
+}
+
+// Track is one direction in a log: of all its I/Os, or of one job's windows.
+type Track struct {
+	Direction Direction
+	Cells     []Cell      // in ascending time; windows without a line have none
+	Count     int64       // lines, or I/Os in a histogram
+	Sum       float64     // of values, in the log's unit
+	Min, Max  float64     // in the log's unit
+	Bytes     units.Bytes // of all I/Os; 0 where the log does not state it
+	histogram *histogram  // of latencies per I/O, and of clat_hist
+}
+
+// Cell is one window of a track. In an averaged log it is one line, or several where the log has more than can be held.
+type Cell struct {
+	End      time.Duration // since the job's start
+	Count    int64
+	Sum      float64 // in the log's unit
+	Min, Max float64
+}
+
+// Mean is the mean value of the window's lines.
+func (c Cell) Mean() float64 { return c.Sum / float64(c.Count) }
+
+// ReadLog reads a log. The name tells the kind, and names the file in notes and errors. An error means that nothing could
+// be used; lines that could not are in the notes.
+func ReadLog(name string, r io.Reader, o Options) (*Log, error) {
+	return read(name, r, o, blockSize)
+}
+
+func read(name string, r io.Reader, o Options, size int) (*Log, error) {
+	l := &Log{File: name, Kind: o.Kind}
+	if n, ok := ParseName(name); ok {
+		l.Job = n.Job
+		if l.Kind == "" {
+			l.Kind = n.Kind
+		}
+	}
+	src := newSource(r)
+	total := newWorker(head{})
+	var begins string
+	for {
+		first, err := src.next(nil)
+		if errors.Is(err, io.EOF) {
+			return nil, unusable(name, begins)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		if begins == "" && first.text > 0 {
+			begins = excerpt(first.buf[:first.text])
+		}
+		h, ok := examine(first.buf[:first.text], &l.Kind)
+		if !ok {
+			total.drop(first)
+			continue
+		}
+		src.size = size
+		l.describe(h)
+		if err := total.run(src, first, h, o.Workers); err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		if total.lines == 0 {
+			return nil, unusable(name, begins)
+		}
+		l.finish(total, o.Version)
+		return l, nil
+	}
+}
+
+// describe takes over what the first lines told.
+func (l *Log) describe(h head) {
+	l.Columns, l.PerIO, l.Epoch = h.columns, h.perIO, h.epoch()
+	l.Window = time.Duration(h.window) * time.Millisecond
+}
+
+// finish takes over what was counted, and says what is in doubt.
+func (l *Log) finish(w *worker, version *fio.Version) {
+	l.Lines, l.Skipped = w.lines, w.notes.skipped
+	l.Tracks = w.tracks()
+	l.Notes = w.notes.list(l.File)
+	doubt := func(format string, arguments ...any) {
+		l.Notes = append(l.Notes, result.Note{Source: result.Source{File: l.File}, Text: fmt.Sprintf(format, arguments...)})
+	}
+	if w.head.odd != "" {
+		doubt("%s", w.head.odd)
+	}
+	if w.head.direction < 0 && l.Kind != Histogram {
+		doubt("no column states the direction, so that reads and writes cannot be told apart")
+	}
+	switch {
+	case l.Kind == "":
+		doubt("neither its name nor its lines say whether values are IOPS, bandwidth or latency; fio's names end in _iops, _bw, _lat, _clat or _slat, a job's number and .log")
+	case l.Kind.latency():
+		l.Unit = w.head.unit
+		if l.Unit == 0 && version != nil {
+			l.Unit = time.Nanosecond
+			if !version.AtLeast(nanoseconds) {
+				l.Unit = time.Microsecond
+			}
+		}
+		if l.Unit == 0 {
+			doubt("its latencies are in µs if an fio before 3.0 wrote it, else in ns: nothing says which, so they are left out")
+		}
+	}
+}
+
+// nanoseconds is the first version whose logs have latencies in ns.
+var nanoseconds = fio.Version{Major: 3}
+
+// unusable says what was expected instead of what a file begins with.
+func unusable(name, begins string) error {
+	const form = `lines such as "1000, 3000, 0, 4096" (time in ms, value, direction, block size)`
+	if begins == "" {
+		return fmt.Errorf("%s is empty: a log of fio has %s", name, form)
+	}
+	return fmt.Errorf("%s begins with %s: a log of fio has %s", name, begins, form)
+}
