@@ -17,6 +17,7 @@ var layers = map[string]int{
 	"cmd/ebscope":          6,
 	"internal/cli":         5,
 	"internal/bench":       4,
+	"internal/intake":      4,
 	"internal/fio":         3,
 	"internal/fio/job":     3,
 	"internal/fio/log":     3,

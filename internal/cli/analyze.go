@@ -6,31 +6,66 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"ebscope/internal/bench"
 	"ebscope/internal/ebs"
+	"ebscope/internal/intake"
+	"ebscope/internal/result"
 )
 
+// analyzeOptions is what the user gives beside the paths.
+type analyzeOptions struct {
+	output, volume, instance string
+	catalog                  *ebs.Catalog // nil where the user gave none
+}
+
 func newAnalyzeCommand() *cobra.Command {
-	var output string
+	var o analyzeOptions
 	cmd := &cobra.Command{
-		Use:   "analyze RUN",
-		Short: "Find the cliff, the limits and the causes in a run directory",
-		Long:  "Analyzes a run directory anew from its raw files, and rewrites its analysis and reports.",
-		Args:  oneArg("a run directory"),
+		Use:   "analyze PATH…",
+		Short: "Find the cliff, the limits and the causes in a run directory, or in anyone's fio results",
+		Long: `Analyzes results of fio (JSON, terse, logs) and of CrystalDiskMark, whoever measured them and with whatever version: files,
+folders, globs, archives, a prefix of logs, or - for the standard input. --volume and --instance say what they were measured
+on; without them, the volumes and instances are named that would explain the figures.
+
+One run directory of ebscope is analyzed anew from its raw files, and its analysis and reports are rewritten.`,
+		Example: `  ebscope analyze runs/20261130T120000Z-gp2-vs-gp3-emulated
+  ebscope analyze results/ --volume gp3:500GiB:6000:250 --instance m5.xlarge
+  kubectl logs fio | ebscope analyze - -o json`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage("%s takes at least one path: a run directory, files or folders with results, or -; see %s --help", cmd.CommandPath(), cmd.CommandPath())
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			catalog, err := givenCatalog(cmd)
-			if err != nil {
+			var err error
+			if o.catalog, err = givenCatalog(cmd); err != nil {
 				return err
 			}
-			return runAnalyze(cmd.Context(), args[0], catalog, output, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			if len(args) == 1 && isRunDirectory(args[0]) {
+				if o.volume != "" || o.instance != "" {
+					return usage("%s is a run directory, which says itself what was measured; leave out --volume and --instance", args[0])
+				}
+				return runAnalyze(cmd.Context(), args[0], o.catalog, o.output, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
+			return analyzeAnyone(cmd.Context(), args, o, cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
-	outputFlag(cmd, &output, "text", "json")
+	outputFlag(cmd, &o.output, "text", "json")
+	cmd.Flags().StringVar(&o.volume, "volume", "", "volume that was measured, as TYPE:SIZE[:IOPS[:MiB/s]], such as gp3:500GiB:6000:250")
+	cmd.Flags().StringVar(&o.instance, "instance", "", "EC2 instance type that it was measured from, such as m5.xlarge")
 	return cmd
+}
+
+func isRunDirectory(path string) bool {
+	_, err := os.Stat(filepath.Join(path, result.RunFile))
+	return err == nil
 }
 
 func runAnalyze(ctx context.Context, dir string, catalog *ebs.Catalog, output string, stdout, stderr io.Writer) error {
@@ -54,4 +89,39 @@ func runAnalyze(ctx context.Context, dir string, catalog *ebs.Catalog, output st
 		return err
 	}
 	return show(stdout, r, output)
+}
+
+// analyzeAnyone analyzes what any tool wrote. Where something was skipped, an error says so after the rest was shown.
+func analyzeAnyone(ctx context.Context, paths []string, o analyzeOptions, stdin io.Reader, stdout io.Writer) error {
+	r, err := loadReadings(ctx, paths, o, stdin)
+	if err != nil {
+		return err
+	}
+	if o.output == "json" {
+		err = show(stdout, r, o.output)
+	} else {
+		err = writeReadings(stdout, r.Document, textWidth(stdout))
+	}
+	if err != nil {
+		return err
+	}
+	return skipped(r.Document.Notes)
+}
+
+// skipped is the error that tells of input that is not in the result, nil where all is.
+func skipped(notes []result.Note) error {
+	var all []string
+	for _, n := range notes {
+		if n.Skipped {
+			all = append(all, intake.Line(n))
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	text := all[0]
+	if len(all) > 1 {
+		text += fmt.Sprintf(" (and %d more, see above)", len(all)-1)
+	}
+	return partError{fmt.Errorf("the rest was analyzed, but not all: %s", text)}
 }

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"ebscope/internal/analyze"
+	"ebscope/internal/ebs"
+	"ebscope/internal/intake"
+	"ebscope/internal/report"
+	"ebscope/internal/result"
+)
+
+// loadReadings reads and analyzes what any tool wrote at the paths.
+func loadReadings(ctx context.Context, paths []string, o analyzeOptions, stdin io.Reader) (report.Report, error) {
+	catalog := o.catalog
+	if catalog == nil {
+		catalog = ebs.Embedded()
+	}
+	given, err := o.given(catalog)
+	if err != nil {
+		return report.Report{}, err
+	}
+	readings, notes, err := intake.Open(ctx, paths, stdin)
+	var missing *intake.MissingError
+	if errors.As(err, &missing) {
+		return report.Report{}, usageError{err}
+	}
+	if err != nil {
+		return report.Report{}, err
+	}
+	return report.Report{
+		Run: result.Run{Target: result.Imported, Compress: 1}, Catalog: catalog,
+		Document: analyze.Readings(catalog, readings, notes, given), Readings: readings,
+	}, nil
+}
+
+// given reads what the user says that was measured.
+func (o analyzeOptions) given(catalog *ebs.Catalog) (given analyze.Given, err error) {
+	if o.volume != "" {
+		volume, err := volumeSpec(o.volume)
+		if err == nil {
+			err = catalog.Validate(volume)
+		}
+		if err != nil {
+			return given, usageError{fmt.Errorf("--volume %q: %w", o.volume, err)}
+		}
+		given.Volume = &volume
+	}
+	if o.instance != "" {
+		instance, err := catalog.Instance(o.instance)
+		if err != nil {
+			return given, fmt.Errorf("--instance: %w", err)
+		}
+		given.Instance = &instance
+	}
+	return given, nil
+}
+
+// volumeSpec reads a volume such as "gp2:500GiB", "gp3:500GiB:6000:250" or "gp3:500GiB,iops=6000,throughput=250MiB/s".
+func volumeSpec(text string) (ebs.Volume, error) {
+	parts := strings.Split(text, ":")
+	if len(parts) > 4 {
+		return ebs.Volume{}, fmt.Errorf("has %d parts; write it like TYPE:SIZE:IOPS:MiB/s, such as gp3:500GiB:6000:250", len(parts))
+	}
+	if len(parts) <= 2 {
+		return parseVolume(text)
+	}
+	long := parts[0] + ":" + parts[1]
+	for i, key := range []string{"iops", "throughput"} {
+		if at := 2 + i; at < len(parts) && parts[at] != "" {
+			long += "," + key + "=" + strings.ReplaceAll(parts[at], ",", "")
+		}
+	}
+	return parseVolume(long)
+}

@@ -1,0 +1,171 @@
+package intake
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ebscope/internal/fio/log"
+	"ebscope/internal/result"
+)
+
+// path reads everything at a path that the user gave.
+func (c *collector) path(path string, stdin io.Reader) error {
+	if path == Stdin {
+		return c.ended(c.piece(piece{name: "stdin", r: stdin, given: true}))
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return c.ended(c.folder(path))
+	case err == nil:
+		return c.ended(c.file(path, true))
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("open the results: %w", err)
+	}
+	found, glob := matching(path)
+	if len(found) == 0 {
+		return &MissingError{Path: path, Glob: glob}
+	}
+	for _, each := range found {
+		if info, err := os.Stat(each); err == nil && info.IsDir() {
+			err = c.folder(each)
+			if err != nil {
+				return c.ended(err)
+			}
+			continue
+		}
+		if err := c.file(each, true); err != nil {
+			return c.ended(err)
+		}
+	}
+	return nil
+}
+
+// ended turns the end of a search into none.
+func (c *collector) ended(err error) error {
+	if errors.Is(err, errTooMany) {
+		return nil
+	}
+	return err
+}
+
+// matching returns the files that a path stands for which does not exist itself: a glob that no shell has expanded, or a
+// prefix of logs, and the JSON that belongs to it.
+func matching(path string) (found []string, glob bool) {
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err == nil {
+		for _, e := range entries {
+			file := filepath.Join(filepath.Dir(path), e.Name())
+			name, ok := log.ParseName(file)
+			if !e.IsDir() && (ok && name.Prefix == filepath.Clean(path) || file == filepath.Clean(path)+".json") {
+				found = append(found, file)
+			}
+		}
+	}
+	if len(found) > 0 || !strings.ContainsAny(path, "*?[") {
+		return found, false
+	}
+	found, err = filepath.Glob(path)
+	if err != nil {
+		return nil, true // a pattern that is none matches nothing
+	}
+	return found, true
+}
+
+// folder reads everything in a folder.
+func (c *collector) folder(root string) error {
+	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		hidden := strings.HasPrefix(entry.Name(), ".") && path != root && entry.Name() != ".."
+		switch {
+		case err != nil:
+			c.skip(path, "cannot be read: %v", err)
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case entry.IsDir() && hidden:
+			return fs.SkipDir
+		case hidden:
+			return nil
+		case entry.IsDir() && depth(root, path) > maxDepth:
+			c.skip(path, "is left out: it is more than %d folders deep", maxDepth)
+			return fs.SkipDir
+		case entry.IsDir() && isRun(path):
+			if err := c.run(path); err != nil {
+				return err
+			}
+			return fs.SkipDir
+		case entry.IsDir():
+			return nil
+		}
+		// A link may lead to a file, but not to a folder, which could lead back here.
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+			c.skip(path, "cannot be read: %v", err)
+			return nil
+		case !info.Mode().IsRegular():
+			c.skip(path, "is no file but %s", kindOf(info))
+			return nil
+		}
+		return c.file(path, false)
+	})
+}
+
+func depth(root, path string) int {
+	inside, err := filepath.Rel(root, path)
+	if err != nil || inside == "." {
+		return 0
+	}
+	return 1 + strings.Count(inside, string(filepath.Separator))
+}
+
+func kindOf(info fs.FileInfo) string {
+	switch {
+	case info.IsDir():
+		return "a link to a folder"
+	case info.Mode()&fs.ModeDevice != 0:
+		return "a device"
+	default:
+		return "a pipe or a socket"
+	}
+}
+
+// isRun says whether a folder is a run directory of ebscope.
+func isRun(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, result.RunFile))
+	return err == nil && info.Mode().IsRegular()
+}
+
+// file reads a file on disk, once.
+func (c *collector) file(path string, given bool) error {
+	if absolute, err := filepath.Abs(path); err == nil {
+		if c.seen[absolute] {
+			return nil
+		}
+		c.seen[absolute] = true
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		if err := c.count(path); err != nil {
+			return err
+		}
+		c.skip(path, "cannot be read: %v", errors.Unwrap(err))
+		return nil
+	}
+	defer f.Close()
+	return c.piece(piece{name: path, r: f, given: given})
+}
+
+// companions are the kinds of files that lie beside results, and are no results.
+var companions = []string{".fio", ".ini", ".job", ".sh", ".py", ".md", ".html", ".png", ".svg", ".pdf", ".yaml", ".yml", ".gp", ".gnuplot"}
+
+func companion(name string) bool {
+	return slices.Contains(companions, strings.ToLower(filepath.Ext(name)))
+}
