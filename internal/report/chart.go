@@ -80,6 +80,7 @@ func (r Report) chart(g group, maxPoints int) chart {
 // latencyChart draws the mean latency of a phase over time; it is empty where no latency was logged.
 func (r Report) latencyChart(g group, maxPoints int) chart {
 	c := r.draw(g, "ms", 1, maxPoints, func(m result.Measurement) result.Series { return m.Latency })
+	c.Heading = "Mean latency over time: " + c.Heading
 	c.ID, c.Title, c.Text = "latency-"+g.Name, "Mean latency, ms", "Mean latency in milliseconds over time, "+g.Name+"."
 	for i := range c.Marks {
 		c.Marks[i].Before, c.Marks[i].After, c.Marks[i].Text = 0, 0, "" // those are IOPS

@@ -18,7 +18,7 @@ const binsPerDecade = 20
 // ladder draws latency by percentile, on an axis that gives every further nine the same room; it has no series where no
 // percentile is known.
 func (r Report) ladder(g group) chart {
-	c := chart{ID: "ladder-" + g.Name, Kind: ladderChart, Heading: g.heading(), Title: "Latency by percentile, ms", Unit: "ms", Series: []line{}, Marks: []mark{}}
+	c := chart{ID: "ladder-" + g.Name, Kind: ladderChart, Heading: "Latency by percentile: " + g.heading(), Title: "Latency by percentile, ms", Unit: "ms", Series: []line{}, Marks: []mark{}}
 	var texts []string
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, m := range g.Members {
@@ -88,7 +88,7 @@ func (m member) ladder() line {
 
 // histogram draws what share of all I/Os took how long; it has no series where no bins are known.
 func (r Report) histogram(g group) chart {
-	c := chart{ID: "histogram-" + g.Name, Kind: histogramChart, Heading: g.heading(), Title: "Share of I/Os by latency, %", Unit: "%", Series: []line{}, Marks: []mark{}}
+	c := chart{ID: "histogram-" + g.Name, Kind: histogramChart, Heading: "Share of I/Os by latency: " + g.heading(), Title: "Share of I/Os by latency, %", Unit: "%", Series: []line{}, Marks: []mark{}}
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, m := range g.Members {
 		if d, ok := m.distribution(); ok {

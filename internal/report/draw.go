@@ -3,7 +3,6 @@ package report
 import (
 	"image"
 	"image/color"
-	"math"
 	"strings"
 
 	xfont "golang.org/x/image/font"
@@ -145,13 +144,12 @@ func (p Picture) plot(colours palette) *gonum.Plot {
 	for _, a := range []struct {
 		to   *gonum.Axis
 		from axis
-		turn float64
-	}{{&g.X, x, 0}, {&g.Y, y, math.Pi / 2}} {
+	}{{&g.X, x}, {&g.Y, y}} {
 		a.to.Min, a.to.Max, a.to.Padding = a.from.Low, a.from.High, 0
 		a.to.Label.Text, a.to.Label.Padding = a.from.Label, 6
 		a.to.Label.TextStyle.Font, a.to.Label.TextStyle.Color = style(nil, 10.5, xfont.WeightNormal).Font, colours["quiet"]
 		a.to.Tick.Label.Font, a.to.Tick.Label.Color = style(nil, 10.5, xfont.WeightNormal).Font, colours["quiet"]
-		a.to.Tick.Length, a.to.Tick.Width = 0, 0
+		a.to.Tick.Length, a.to.Tick.Width, a.to.Tick.Color = 4, 0.7, colours["rule"]
 		a.to.Width, a.to.Color = 0.7, colours["rule"]
 		var ticks gonum.ConstantTicks
 		for _, t := range a.from.Ticks {
@@ -177,14 +175,16 @@ func (d drawing) Plot(c draw.Canvas, g *gonum.Plot) {
 		c.StrokeLine2(style, from.X, from.Y, to.X, to.Y)
 	}
 	grid := draw.LineStyle{Color: d.colours["grid"], Width: 0.7}
-	if d.Cells != nil {
-		c.DrawImage(c.Rectangle, d.Cells.image(d.colours))
-	}
 	for _, t := range d.y.Ticks {
 		line(grid, vg.Point{X: c.Min.X, Y: y(t.At)}, vg.Point{X: c.Max.X, Y: y(t.At)})
 	}
 	for _, t := range d.x.Ticks {
 		line(grid, vg.Point{X: x(t.At), Y: c.Min.Y}, vg.Point{X: x(t.At), Y: c.Max.Y})
+	}
+	if d.Cells != nil {
+		area := c.Rectangle
+		area.Max.X = x(d.Cells.Wide * float64(d.Cells.Columns))
+		c.DrawImage(area, d.Cells.image(d.colours))
 	}
 	measured := 0
 	for _, l := range d.Series {

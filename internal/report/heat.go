@@ -17,8 +17,9 @@ const (
 
 // cells are the fields of a heat map, column by column from the start, each column from the fastest row on.
 type cells struct {
-	Columns int `json:"columns"`
-	Rows    int `json:"rows"`
+	Columns int     `json:"columns"`
+	Rows    int     `json:"rows"`
+	Wide    float64 `json:"wide"` // what a column stands for, in seconds of the volumes' own time
 	// Most is the largest count of I/Os in a field.
 	Most int64 `json:"most"`
 	// Shades holds a byte for each field: 0 where there was no I/O, else 1 to 255, the logarithm of its count. So a field
@@ -37,10 +38,11 @@ func (r Report) heat(g group, m member) (chart, bool) {
 		return chart{}, false
 	}
 	span := counts.Ends[len(counts.Ends)-1]
-	c := chart{ID: fmt.Sprintf("heat-%s-%d", g.Name, m.colour()), Kind: heatChart, Heading: g.heading() + ", " + m.Volume,
+	c := chart{ID: fmt.Sprintf("heat-%s-%d", g.Name, m.colour()), Kind: heatChart, Heading: "Latency over time: " + g.heading() + ", " + m.Volume,
 		Title: "Latency over time, ms", Unit: "ms", Compressed: r.compress() != 1, Span: seconds(span, r.compress()),
 		Series: []line{}, Marks: []mark{}, Y: decades(low, high, "latency in ms, logarithmic")}
-	c.Cells = newCells(counts, span, c.Y, rowsWithin(counts.UpTo, low, high))
+	c.Cells = newCells(counts, c.Y, rowsWithin(counts.UpTo, low, high))
+	c.Cells.Wide *= r.compress()
 	c.Text = fmt.Sprintf("Latency of %s %s over time: I/Os took from %s ms to %s ms. A field stands for up to %s I/Os.",
 		m.Volume, g.Name, figure(math.Pow(10, low)), figure(math.Pow(10, high)), units.Thousands(float64(c.Cells.Most)))
 	return c, true
@@ -88,9 +90,13 @@ func rowsWithin(upTo []time.Duration, low, high float64) float64 {
 	return float64(n) / (high - low)
 }
 
-// newCells adds up a map in fields of equal size on the drawing, no finer than the map's own rows, perDecade of them.
-func newCells(m result.LatencyMap, span time.Duration, y *axis, perDecade float64) *cells {
-	c := &cells{Columns: min(heatColumns, len(m.Ends)), Rows: min(heatRows, max(1, int(perDecade*(y.High-y.Low))))}
+// newCells adds up a map in fields of equal size on the drawing, no finer than the map's own rows, perDecade of them. A
+// column is a whole number of the map's windows, as far as those are equal: else some would hold more than their neighbours.
+func newCells(m result.LatencyMap, y *axis, perDecade float64) *cells {
+	together := (len(m.Ends) + heatColumns - 1) / heatColumns
+	span := m.Ends[len(m.Ends)-1]
+	wide := span.Seconds() / float64(len(m.Ends)) * float64(together)
+	c := &cells{Columns: (len(m.Ends) + together - 1) / together, Rows: min(heatRows, max(1, int(perDecade*(y.High-y.Low)))), Wide: wide}
 	row := func(at float64) int {
 		return min(c.Rows-1, max(0, int((at-y.Low)/(y.High-y.Low)*float64(c.Rows))))
 	}
@@ -99,7 +105,7 @@ func newCells(m result.LatencyMap, span time.Duration, y *axis, perDecade float6
 	for i, column := range m.Counts {
 		middle := (start + m.Ends[i]) / 2
 		start = m.Ends[i]
-		x := min(c.Columns-1, max(0, int(float64(middle)/float64(span)*float64(c.Columns))))
+		x := min(c.Columns-1, max(0, int(middle.Seconds()/wide)))
 		for j, n := range column {
 			if n <= 0 || m.UpTo[j] <= 0 {
 				continue

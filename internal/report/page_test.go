@@ -8,9 +8,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// pixelLevel reads from the canvas of the lead chart at which IOPS a series' colour stands at a time, in seconds.
-const pixelLevel = `(seconds, colour) => {
-	const u = ebscope.charts[0], x = Math.round(u.valToPos(seconds, "x", true));
+// pixelLevel reads from the canvas of a chart, counted from 0, at which level a series' colour stands at a place of the
+// horizontal axis: for the lead chart, at which IOPS at a time in seconds.
+const pixelLevel = `(chart, seconds, colour) => {
+	const u = ebscope.charts[chart], x = Math.round(u.valToPos(seconds, "x", true));
 	const probe = document.createElement("canvas").getContext("2d");
 	probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(colour).trim();
 	probe.fillRect(0, 0, 1, 1);
@@ -113,7 +114,7 @@ func checkLeadPixels(t *testing.T, tab *tab) {
 		seconds string
 		want    float64
 	}{{"1000", 3001}, {"1950", 3001}, {"2050", 300}, {"2600", 300}} {
-		got := evaluate[float64](t, tab, "("+pixelLevel+")("+check.seconds+`, "--v1")`)
+		got := evaluate[float64](t, tab, "("+pixelLevel+")(0, "+check.seconds+`, "--v1")`)
 		if got < check.want-60 || got > check.want+60 {
 			t.Errorf("at %s s the gp2 line stands at %.0f IOPS in the picture, want %.0f", check.seconds, got, check.want)
 		}

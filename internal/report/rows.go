@@ -209,6 +209,15 @@ func (r Report) environment() []fact {
 		{"System", strings.TrimSpace(e.OS + " " + e.Kernel)},
 		{"CPU", e.CPU},
 	}
+	seen := map[fact]bool{}
+	for _, reading := range r.Readings {
+		for _, f := range []fact{{"Read from", reading.Source.File}, {"Written by", reading.Tool}} {
+			if !seen[f] {
+				seen[f] = true
+				facts = append(facts, f)
+			}
+		}
+	}
 	if r.Run.Finished != nil {
 		facts = append(facts, fact{"Took", span(r.Run.Finished.Sub(r.Run.Started).Seconds())})
 	}

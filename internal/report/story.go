@@ -72,6 +72,9 @@ func (r Report) headline() string {
 	if m := first(""); m != nil {
 		return fmt.Sprintf("No fall was seen, but %s on %s has too few samples to show one", m.Name, m.Volume)
 	}
+	if r.Readings != nil {
+		return "No fall: every level holds to the end"
+	}
 	return "No fall: every volume holds its level to the end"
 }
 

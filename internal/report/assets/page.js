@@ -76,7 +76,7 @@
 
   // Draws the fields of a heat map below the grid. Fields are never thinner than a pixel.
   function heat(spec) {
-    const {columns, rows} = spec.cells;
+    const {columns, rows, wide} = spec.cells;
     const shades = Uint8Array.from(atob(spec.cells.shades), c => c.charCodeAt(0));
     const stops = () => [0, 1, 2, 3, 4].map(i => colour(`--h${i}`)).map(hex => [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16)));
     const mix = (all, shade) => {
@@ -84,7 +84,7 @@
       return `rgb(${all[i].map((a, n) => Math.round(a + (at - i) * (all[i + 1][n] - a)))})`;
     };
     return {hooks: {draw: u => {
-      const {ctx, bbox} = u, all = stops(), high = (spec.y.high - spec.y.low) / rows, wide = spec.span / columns;
+      const {ctx, bbox} = u, all = stops(), high = (spec.y.high - spec.y.low) / rows;
       ctx.save();
       ctx.beginPath();
       ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
@@ -122,7 +122,8 @@
 
   function plot(spec, node) {
     const large = !!node.closest(".lead");
-    const size = width => ({width, height: large ? Math.round(Math.min(400, Math.max(250, width * 0.4))) : 210});
+    const wide = !!node.closest(".wide");
+    const size = width => ({width, height: wide ? 260 : large ? Math.round(Math.min(400, Math.max(250, width * 0.4))) : 210});
     const [unit, unitName] = timeUnit(spec.span);
     const font = "12px " + getComputedStyle(document.body).fontFamily;
     const axis = {
@@ -152,7 +153,10 @@
       },
       axes: [
         spec.x ? {...axis, label: spec.x.label, labelSize: 20, size: 28, gap: 6, ...places(spec.x)} :
-        {...axis, label: unitName + (spec.compressed ? " of the volume's own time" : ""), labelSize: 20, size: 28, gap: 6, incrs: [1, 2, 5, 10, 15, 20, 30, 60, 120].flatMap(x => [x / 100, x * unit]).sort((a, b) => a - b), values: (u, ticks) => ticks.map(t => number(t / unit))},
+        {...axis, label: unitName + (spec.compressed ? " of the volume's own time" : ""), labelSize: 20, size: 28, gap: 6, incrs: [...[0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30].filter(x => x < unit), ...[1, 2, 5, 10, 15, 20, 30, 60, 120].map(x => x * unit)],
+          // Zoomed in so far that the unit is too coarse, the places are told in full.
+          space: (u, i, min, max) => max - min < 4 * unit ? 100 : 50,
+          values: (u, ticks, i, space, step) => ticks.map(t => step < unit && unit > 1 ? span(t) : number(t / unit))},
         {...axis, size: 58, gap: 6, ...(spec.y ? places(spec.y) : {values: (u, ticks) => ticks.map(number)})},
       ],
       padding: spec.above && spec.marks.length ? [u => u.width < 500 ? 66 : 52, null, null, null] : undefined,
@@ -163,7 +167,7 @@
     // Both volumes' windows end at times of their own: join fills the other's with undefined, which breaks no line.
     const data = spec.cells ? [[0, spec.span], [spec.y.low, spec.y.high]] : uPlot.join(spec.series.map(s => [s.t, s.v]));
     const u = new uPlot(options, data, node);
-    return {u, node, large: large || !!node.closest(".wide"), resize: width => u.setSize(size(width))};
+    return {u, node, large: large || wide, resize: width => u.setSize(size(width))};
   }
 
   const plots = [];
