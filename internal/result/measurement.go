@@ -74,6 +74,10 @@ type Series []Point
 type Point struct {
 	End   time.Duration
 	Value float64
+	// Min and Max are the extremes within the window, of single I/Os or of shorter windows. Both are zero where only the
+	// mean is known.
+	Min float64 `json:",omitzero"`
+	Max float64 `json:",omitzero"`
 }
 
 // Warning is a doubt about data, kept with it so that it reaches the reports.
