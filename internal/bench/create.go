@@ -26,6 +26,8 @@ type Plan struct {
 	Tool     string            // name and version of the program
 	Command  string            // that repeats the run
 	Engine   string            // fio's ioengine
+	// Repeat is the place of the run among several of the plan; nil: there is one.
+	Repeat *result.Repeat
 }
 
 // DeclinedError says that a run cannot be made here, or would do harm; nothing was changed.
@@ -72,23 +74,32 @@ func Create(plan Plan, environment result.Environment, now time.Time) (*Director
 		return nil, err
 	}
 	id := fmt.Sprintf("%s-%s-%s", now.UTC().Format("20060102T150405Z"), plan.Profile.Name, plan.Target)
+	suffix := ""
+	if plan.Repeat != nil {
+		suffix = repeatSuffix(plan.Repeat.Index)
+	}
 	if err := os.MkdirAll(plan.Runs, 0o755); err != nil {
 		return nil, decline("cannot make the folder for runs: %v; name another with --runs", err)
 	}
-	path := filepath.Join(plan.Runs, id)
+	path := filepath.Join(plan.Runs, id+suffix)
 	for n := 2; ; n++ {
 		err := os.Mkdir(path, 0o755)
 		if err == nil {
-			break
+			return begin(path, plan, environment, now)
 		}
 		if !errors.Is(err, os.ErrExist) {
 			return nil, decline("cannot make the run directory: %v; name another folder with --runs", err)
 		}
-		path = filepath.Join(plan.Runs, fmt.Sprintf("%s-%d", id, n))
+		path = filepath.Join(plan.Runs, fmt.Sprintf("%s-%d%s", id, n, suffix))
 	}
+}
+
+// begin writes the record of a plan into its run directory, which is empty, and locks it.
+func begin(path string, plan Plan, environment result.Environment, now time.Time) (*Directory, error) {
 	run := result.Run{
 		Form: result.Form, Tool: plan.Tool, ID: filepath.Base(path), Target: plan.Target, Started: now.UTC(),
-		Compress: plan.Compress, Profile: plan.Profile, Catalog: plan.Catalog.Added(), Paths: plan.Paths, Command: plan.Command, Environment: environment,
+		Compress: plan.Compress, Profile: plan.Profile, Catalog: plan.Catalog.Added(), Paths: plan.Paths, Command: plan.Command,
+		Repeat: plan.Repeat, Environment: environment,
 	}
 	for i, phase := range plan.Profile.Phases {
 		run.Phases = append(run.Phases, result.Phase{

@@ -28,12 +28,16 @@ const (
 	defaultCompress = 60
 )
 
+// maxRepeat keeps a typing mistake from running for ever.
+const maxRepeat = 1000
+
 type benchOptions struct {
 	profile  string
 	target   string
 	paths    map[string]string
 	compress float64
 	resume   string
+	repeat   int
 	runs     string
 	fio      string
 	engine   string
@@ -52,10 +56,15 @@ results, the analysis and a report.
 Without options it runs gp2-vs-gp3, 60 times compressed, on two emulated volumes: every time constant is divided by 60,
 rates and latencies stay. On real volumes nothing is compressed, and the profile takes 70 minutes.
 
-A run that was cut goes on with --resume.`,
+A run that was cut goes on with --resume.
+
+With --repeat N the profile runs N times, each into a run directory of its own: runs/ID-r1 to -rN, which compare takes
+as 'runs/ID-r*'. Emulated volumes start with the same credits each time; a real one goes on as the last repeat left it.
+-o json prints a document for each.`,
 		Example: `  ebscope bench
   ebscope bench --profile quick -o json
   ebscope bench --target path --path gp2=/mnt/gp2 --path gp3=/mnt/gp3
+  ebscope bench --profile quick --repeat 5
   ebscope bench --resume runs/20261130T120000Z-gp2-vs-gp3-emulated`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -73,6 +82,7 @@ A run that was cut goes on with --resume.`,
 	f.StringToStringVar(&o.paths, "path", nil, "NAME=DIR: directory on the volume NAME of the profile, for --target path; volumes without one are left out")
 	f.Float64Var(&o.compress, "compress", 1, "divide every time constant by this; emulated volumes only (default 60 for "+defaultProfile+")")
 	f.StringVar(&o.resume, "resume", "", "go on with the run in this directory")
+	f.IntVar(&o.repeat, "repeat", 1, "run the profile so many times, for compare")
 	f.StringVar(&o.runs, "runs", "runs", "folder for run directories")
 	f.StringVar(&o.fio, "fio", "fio", "fio program")
 	f.StringVar(&o.engine, "engine", process.DefaultEngine, "fio I/O engine")
@@ -84,7 +94,7 @@ func runBench(ctx context.Context, o benchOptions, catalog *ebs.Catalog, given f
 	var directory *bench.Directory
 	var fio process.Fio
 	if o.resume != "" {
-		for _, flag := range []string{"profile", "target", "path", "compress", "runs", "engine", catalogFlag} {
+		for _, flag := range []string{"profile", "target", "path", "compress", "repeat", "runs", "engine", catalogFlag} {
 			if given(flag) {
 				return usage("--resume goes on with the run as it was; leave out --%s", flag)
 			}
@@ -110,6 +120,20 @@ func runBench(ctx context.Context, o benchOptions, catalog *ebs.Catalog, given f
 		}
 	}
 
+	for directory != nil {
+		if err := measure(ctx, o, fio, directory, stdout, stderr); err != nil {
+			return err
+		}
+		var err error
+		if directory, err = bench.Next(directory, time.Now()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measure runs what is not done yet of a run directory and reports it.
+func measure(ctx context.Context, o benchOptions, fio process.Fio, directory *bench.Directory, stdout, stderr io.Writer) error {
 	if directory.Run.Target == result.Emulated {
 		sweep(ctx, stderr)
 	}
@@ -176,6 +200,12 @@ func newPlan(o benchOptions, catalog *ebs.Catalog, given func(flag string) bool)
 	plan := bench.Plan{
 		Profile: profile, Catalog: catalog, Compress: o.compress, Target: result.Target(o.target), Paths: o.paths, Runs: o.runs,
 		Tool: tool(), Engine: o.engine,
+	}
+	switch {
+	case o.repeat < 1 || o.repeat > maxRepeat:
+		return plan, fmt.Errorf("--repeat %d: use 1 to %d", o.repeat, maxRepeat)
+	case o.repeat > 1:
+		plan.Repeat = &result.Repeat{Index: 1, Of: o.repeat}
 	}
 	switch plan.Target {
 	case result.Emulated:
@@ -247,6 +277,9 @@ func benchCommand(o benchOptions, plan bench.Plan) string {
 	}
 	if o.engine != process.DefaultEngine {
 		parts = append(parts, "--engine "+o.engine)
+	}
+	if o.repeat > 1 {
+		parts = append(parts, fmt.Sprintf("--repeat %d", o.repeat))
 	}
 	return strings.Join(parts, " ") + o.catalog
 }

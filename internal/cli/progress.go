@@ -33,6 +33,9 @@ func headline(run result.Run) string {
 	if run.Compress != 1 {
 		text += fmt.Sprintf(", compressed %g times", run.Compress)
 	}
+	if run.Repeat != nil {
+		text += fmt.Sprintf(", repeat %d of %d", run.Repeat.Index, run.Repeat.Of)
+	}
 	return text
 }
 

@@ -45,11 +45,19 @@ type Run struct {
 	// Catalog is the user's catalog that the run was made with, as text; empty where it was the one that ships.
 	Catalog string `json:"catalog,omitempty"`
 	// Paths is the directory of each volume by name, for the path target.
-	Paths       map[string]string `json:"paths,omitempty"`
-	Command     string            `json:"command"` // that repeats the run
-	Environment Environment       `json:"environment"`
-	Phases      []Phase           `json:"phases"`
-	Events      []Event           `json:"events,omitempty"`
+	Paths   map[string]string `json:"paths,omitempty"`
+	Command string            `json:"command"` // that repeats the run
+	// Repeat says which of several runs of one plan this is; nil where there is only one.
+	Repeat      *Repeat     `json:"repeat,omitempty"`
+	Environment Environment `json:"environment"`
+	Phases      []Phase     `json:"phases"`
+	Events      []Event     `json:"events,omitempty"`
+}
+
+// Repeat is the place of a run among those that repeat each other. Their directories are named alike, up to the index.
+type Repeat struct {
+	Index int `json:"index"` // from 1
+	Of    int `json:"of"`
 }
 
 // Environment is what a reader needs to compare two runs.
@@ -186,6 +194,9 @@ func (r Run) validate() error {
 	}
 	if !(r.Compress >= 1 && r.Compress <= MaxCompress) {
 		return fmt.Errorf("compress is %v, not 1 to %v", r.Compress, float64(MaxCompress))
+	}
+	if r.Repeat != nil && !(r.Repeat.Index >= 1 && r.Repeat.Index <= r.Repeat.Of) {
+		return fmt.Errorf("it is run %d of %d", r.Repeat.Index, r.Repeat.Of)
 	}
 	if len(r.Phases) != len(r.Profile.Phases) {
 		return fmt.Errorf("it records %d phases of a profile of %d", len(r.Phases), len(r.Profile.Phases))
