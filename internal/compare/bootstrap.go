@@ -88,11 +88,19 @@ func bootstrap(a, b estimate, margin float64) outcome {
 	ratios := make([]float64, resamples)
 	for i := range ratios {
 		// An error of −100 % cannot be, but a wild series draws it.
-		below, above := max(1e-9, 1+drawA.draw(random)), max(1e-9, 1+drawB.draw(random))
-		ratios[i] = b.value * above / (a.value * below)
+		below, above := 1+drawA.draw(random)+a.jump(random), 1+drawB.draw(random)+b.jump(random)
+		ratios[i] = b.value * max(1e-9, above) / (a.value * max(1e-9, below))
 	}
 	slices.Sort(ratios)
 	return outcome{quantile(ratios, level/2), quantile(ratios, 1-level/2), beyond(ratios, b.value/a.value, margin)}
+}
+
+// jump draws the error that comes of the instants of changes.
+func (e estimate) jump(random *rand.Rand) (sum float64) {
+	for _, j := range e.jumps {
+		sum += j * (2*random.Float64() - 1)
+	}
+	return sum
 }
 
 // beyond returns the two-sided p-value of a ratio whose draws are given in ascending order: the share of them that are

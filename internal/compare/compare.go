@@ -45,6 +45,8 @@ type Run struct {
 	result.Measurement
 	Duration time.Duration // for which it was to run; zero: unknown, or until its work was done
 	Levels   []Level       // between which IOPS changed, in ascending time; none: unknown
+
+	start time.Duration // what is compared begins no earlier
 }
 
 // Level is a stretch in which IOPS held.

@@ -1,8 +1,6 @@
 package compare
 
-import (
-	"math"
-)
+import "math"
 
 // estimate is a figure of one run and how it wavered.
 type estimate struct {
@@ -10,6 +8,8 @@ type estimate struct {
 	// deviations is what each window adds to or takes from the figure's relative error, with a mean of zero. There are
 	// none where there is no series.
 	deviations []float64
+	// jumps is how far the figure would move, as a share, if a change of level came half a window earlier or later.
+	jumps []float64
 }
 
 // rate is the mean of IOPS over time.
@@ -27,7 +27,7 @@ func rate(windows []window, levels []Level) (estimate, bool) {
 	for i, w := range windows {
 		deviations[i] = (w.iops/mean - 1) * (w.to - w.from).Seconds() / seconds * float64(len(windows))
 	}
-	return estimate{mean, settled(deviations, windows, levels)}, true
+	return settled(mean, deviations, windows, levels), true
 }
 
 // latency is the mean of all I/Os: each window's latency weighs as much as it has I/Os. It is false where fewer than half
@@ -52,39 +52,51 @@ func latency(windows []window, levels []Level) (estimate, bool) {
 			deviations[i] = (w.latency/mean - 1) * w.ios() / ios * float64(len(windows))
 		}
 	}
-	return estimate{mean, settled(deviations, windows, levels)}, true
+	return settled(mean, deviations, windows, levels), true
 }
 
-// settled takes the mean of each level out of deviations: when a level gives way to the next follows from credits and is
-// no noise. A window between two levels has none either. Without levels, it is the mean of all.
-func settled(deviations []float64, windows []window, levels []Level) []float64 {
-	if len(levels) < 2 {
-		return centred(deviations)
+// settled takes the mean of each level out of deviations: that a level gives way to the next follows from credits and is no
+// noise. When it does is known to a window, and so is how much of a burst lies before the first level. Without levels,
+// the mean of all is taken out.
+func settled(value float64, deviations []float64, windows []window, levels []Level) estimate {
+	if len(levels) == 0 {
+		return estimate{value: value, deviations: centred(deviations)}
 	}
-	out := make([]float64, len(deviations))
+	e := estimate{value: value, deviations: make([]float64, len(deviations))}
+	jump := func(apart float64) { e.jumps = append(e.jumps, math.Abs(apart)/2/float64(len(deviations))) }
+	before, first := 0.0, true
 	for _, l := range levels {
-		within := l.of(windows)
-		if len(within) == 0 {
+		from, to := l.bounds(windows)
+		if from == to {
 			continue
 		}
-		from := 0
-		for windows[from].to != within[0].to {
-			from++
+		level := average(deviations[from:to])
+		copy(e.deviations[from:], centred(deviations[from:to]))
+		if !first {
+			jump(level - before)
 		}
-		copy(out[from:], centred(deviations[from:from+len(within)]))
+		for i := 0; first && i < from; i++ {
+			jump(deviations[i] - level)
+		}
+		before, first = level, false
 	}
-	return out
+	return e
 }
 
-// centred returns values less their mean.
-func centred(values []float64) []float64 {
+func average(values []float64) float64 {
 	var sum float64
 	for _, x := range values {
 		sum += x
 	}
+	return sum / float64(len(values))
+}
+
+// centred returns values less their mean.
+func centred(values []float64) []float64 {
+	mean := average(values)
 	out := make([]float64, len(values))
 	for i, x := range values {
-		out[i] = x - sum/float64(len(values))
+		out[i] = x - mean
 	}
 	return out
 }

@@ -3,6 +3,8 @@ package compare
 import (
 	"fmt"
 	"math"
+	"slices"
+	"time"
 
 	"ebscope/internal/result"
 )
@@ -18,6 +20,7 @@ type figure struct {
 
 // rows compares every figure that both phases have.
 func (p pair) rows() []Row {
+	p = p.aligned()
 	total := func(m result.Measurement) *result.Direction { return &m.Total }
 	read := func(m result.Measurement) *result.Direction { return m.Read }
 	write := func(m result.Measurement) *result.Direction { return m.Write }
@@ -28,6 +31,30 @@ func (p pair) rows() []Row {
 	rows := append(p.rates("", total), p.steady()...)
 	rows = append(rows, append(p.rates("read", read), p.latencies("read", read)...)...)
 	return append(rows, append(p.rates("write", write), p.latencies("write", write)...)...)
+}
+
+// aligned leaves out as much of the start of each run as the longest first sample holds: fio closes it late where windows
+// are short, and with it goes a part of a short burst.
+func (p pair) aligned() pair {
+	var start time.Duration
+	phases := []*Phase{&p.a, &p.b}
+	if max(1, p.a.Compress) != max(1, p.b.Compress) {
+		return p
+	}
+	for _, phase := range phases {
+		for _, r := range phase.Runs {
+			if all := r.all(); len(all) > 0 {
+				start = max(start, all[0].to)
+			}
+		}
+	}
+	for _, phase := range phases {
+		phase.Runs = slices.Clone(phase.Runs)
+		for i := range phase.Runs {
+			phase.Runs[i].start = start
+		}
+	}
+	return p
 }
 
 func (p Phase) mixed() bool {
@@ -205,7 +232,7 @@ func (p Phase) figure(of func(Run) (float64, *estimate)) figure {
 		}
 	}
 	if e := series[nearest]; e != nil {
-		f.series = &estimate{f.value, e.deviations}
+		f.series = &estimate{f.value, e.deviations, e.jumps}
 	}
 	return f
 }
@@ -218,7 +245,7 @@ func (f figure) scaled(by func(Run) float64, runs []Run) figure {
 	}
 	out.value, _, _ = median(out.runs)
 	if f.series != nil {
-		out.series = &estimate{out.value, f.series.deviations}
+		out.series = &estimate{out.value, f.series.deviations, f.series.jumps}
 	}
 	return out
 }

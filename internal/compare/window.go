@@ -24,6 +24,22 @@ func possible(x float64) bool { return x >= 0 && x <= most }
 // windows returns the series of a run without its first sample, which holds the one-off burst of the rate bucket,
 // without what came after its time was over, and without what cannot be.
 func (r Run) windows() []window {
+	all := r.all()
+	if len(all) < 2 {
+		return nil
+	}
+	start := max(all[0].to, r.start)
+	for len(all) > 0 && all[0].to <= start {
+		all = all[1:]
+	}
+	if len(all) > 0 {
+		all[0].from = max(all[0].from, start)
+	}
+	return all
+}
+
+// all returns every window that can be.
+func (r Run) all() []window {
 	var all []window
 	var last time.Duration
 	for _, p := range r.IOPS {
@@ -36,10 +52,6 @@ func (r Run) windows() []window {
 		all = append(all, window{from: last, to: p.End, iops: p.Value, latency: math.NaN()})
 		last = p.End
 	}
-	if len(all) < 2 {
-		return nil
-	}
-	all = all[1:]
 	join(all, r.Latency)
 	return all
 }
@@ -65,21 +77,20 @@ func (r Run) steady(windows []window) []window {
 	if len(r.Levels) == 0 {
 		return nil
 	}
-	return r.Levels[len(r.Levels)-1].of(windows)
+	from, to := r.Levels[len(r.Levels)-1].bounds(windows)
+	return windows[from:to]
 }
 
 // slack is for times that were written in rounded seconds.
 const slack = time.Millisecond
 
-// of returns the windows that lie within a level.
-func (l Level) of(windows []window) []window {
-	from := 0
+// bounds are the indices of the windows that lie within a level.
+func (l Level) bounds(windows []window) (from, to int) {
 	for from < len(windows) && windows[from].from < l.From-slack {
 		from++
 	}
-	to := from
-	for to < len(windows) && windows[to].to <= l.To+slack {
+	for to = from; to < len(windows) && windows[to].to <= l.To+slack; {
 		to++
 	}
-	return windows[from:to]
+	return from, to
 }
