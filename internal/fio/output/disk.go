@@ -9,9 +9,17 @@ import (
 // disk is a block device as fio states it. Of one that is made of others, fio also states their means.
 type disk struct {
 	result.Disk
-	host                        string
-	made                        bool // of others
-	membersReads, membersWrites float64
+	host         string
+	counts       [len(counted)]float64
+	membersMeans [len(counted)]float64
+	made         bool // of others
+}
+
+// counted are the figures that fio states of a device and, after the second name, as the mean of its members.
+var counted = [...][2]string{
+	{"read_ios", "aggr_read_ios"}, {"write_ios", "aggr_write_ios"},
+	{"read_merges", "aggr_read_merges"}, {"write_merges", "aggr_write_merge"},
+	{"read_ticks", "aggr_read_ticks"}, {"write_ticks", "aggr_write_ticks"},
 }
 
 // disks reads fio's disk_util.
@@ -35,66 +43,79 @@ func (p *parser) disks() (disks []disk, err error) {
 
 func (p *parser) disk() (d disk, err error) {
 	err = p.object(func(key string) (err error) {
-		var x float64
 		switch key {
 		case "name":
 			d.Name, err = p.string()
+			return err
 		case "hostname":
 			d.host, err = p.string()
-		case "read_ios":
-			x, err = p.number(key)
-			d.Reads = int64(x)
-		case "write_ios":
-			x, err = p.number(key)
-			d.Writes = int64(x)
+			return err
 		case "util":
 			d.Utilization, err = p.number(key)
-		case "aggr_read_ios":
-			d.made = true
-			d.membersReads, err = p.number(key)
-		case "aggr_write_ios":
-			d.membersWrites, err = p.number(key)
-		default:
-			err = p.skip(key)
+			return err
 		}
-		return err
+		for i, names := range counted {
+			switch key {
+			case names[0]:
+				d.counts[i], err = p.number(key)
+				return err
+			case names[1]:
+				d.made = true
+				d.membersMeans[i], err = p.number(key)
+				return err
+			}
+		}
+		return p.skip(key)
 	})
-	if !count(d.Reads) || !count(d.Writes) || d.Utilization < 0 {
+	if !(d.counts[0] >= 0 && d.counts[0] < 1<<53 && d.counts[1] >= 0 && d.counts[1] < 1<<53 && d.Utilization >= 0) {
 		p.doubt("a count of the disk %q is out of range: unknown", d.Name)
 		d.Disk = result.Disk{Name: d.Name}
+		return d, err
 	}
+	d.Reads, d.Writes = int64(d.counts[0]), int64(d.counts[1])
 	return d, err
 }
 
 // disksOf returns the devices of a host, with their members. fio lists the members of a device behind it, and states the
-// mean of their counts: they are as many as give this mean. Where no number does, the members are unknown.
+// means of their counts: they are as many as give these means. Where no number does, the members are unknown.
 func disksOf(host string, all []disk) (disks []result.Disk) {
 	for i, d := range all {
 		if d.host != "" && d.host != host {
 			continue
 		}
 		if d.made {
-			d.Members = members(d, all[i+1:])
+			d.Members = d.members(all[i+1:])
 		}
 		disks = append(disks, d.Disk)
 	}
 	return disks
 }
 
-func members(d disk, behind []disk) (names []string) {
-	var reads, writes float64
+func (d disk) members(behind []disk) (names []string) {
+	var sums [len(counted)]float64
 	for i, m := range behind {
 		if m.host != d.host {
 			return nil
 		}
 		names = append(names, m.Name)
-		reads += float64(m.Reads)
-		writes += float64(m.Writes)
-		n := float64(i + 1)
-		// fio rounds means down.
-		if math.Floor(reads/n) == d.membersReads && math.Floor(writes/n) == d.membersWrites && reads+writes > 0 {
+		for k := range sums {
+			sums[k] += m.counts[k]
+		}
+		if d.isMean(sums, float64(i+1)) {
 			return names
 		}
 	}
 	return nil
+}
+
+// isMean says whether the stated means are those of so many devices. fio rounds them down.
+func (d disk) isMean(sums [len(counted)]float64, devices float64) bool {
+	some := false
+	for k, sum := range sums {
+		if math.Floor(sum/devices) != d.membersMeans[k] {
+			return false
+		}
+		some = some || sum > 0
+	}
+	return some
 }

@@ -57,6 +57,7 @@ func find(name string, r io.Reader) (*parser, error) {
 
 // scan goes through text, and reads each object that may begin in it. The nesting counts texts inside strings.
 func (p *parser) scan(nesting int) {
+	p.at += prefix(p.more(maxPrefix), nil)
 	for {
 		window := p.more(1)
 		if len(window) == 0 {
@@ -121,9 +122,9 @@ func clean(line []byte) string {
 	return strings.TrimSpace(strings.TrimPrefix(strings.ToValidUTF8(string(line), "\uFFFD"), "\uFEFF"))
 }
 
-// isProgress says whether a line is what fio prints while it runs.
+// isProgress says whether a line is what fio prints while it runs, or a heading without anything below.
 func isProgress(line string) bool {
-	return strings.HasPrefix(line, "Jobs: ") && strings.Contains(line, " (f=")
+	return strings.HasPrefix(line, "Jobs: ") && strings.Contains(line, " (f=") || line == "Disk stats (read/write):"
 }
 
 func (p *parser) say(text string) {

@@ -140,8 +140,8 @@ func base(options map[string]string) float64 {
 	return 1024
 }
 
-// size reads an amount of data in fio's notation, in which a k is 1,024 bytes and a ki, of all things, 1,000, unless
-// kb_base is 1000. A share, such as 100%, is no amount.
+// size reads an amount of data in fio's notation, in which k, ki and kb are 1,024 bytes and kib, of all things, is 1,000,
+// unless kb_base is 1000 (seen with fio 3.33). A share, such as 100%, is no amount.
 func size(text string, base float64) (units.Bytes, bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz")
@@ -149,16 +149,20 @@ func size(text string, base float64) (units.Bytes, bool) {
 	if err != nil || !(x > 0) {
 		return 0, false
 	}
-	unit := strings.TrimSuffix(text[len(digits):], "b")
-	letter, other := strings.CutSuffix(unit, "i")
-	if other {
-		base = 2024 - base
+	letter := text[len(digits):]
+	switch {
+	case len(letter) == 3 && strings.HasSuffix(letter, "ib"):
+		letter, base = letter[:1], 2024-base
+	case len(letter) == 2:
+		letter = strings.TrimRight(letter, "ib")
+	case letter == "b":
+		letter = ""
 	}
-	power := strings.Index("kmgtp", letter) + 1
+	power := strings.Index(" kmgtp", letter)
 	if letter == "" {
 		power = 0
 	}
-	if len(letter) > 1 || letter != "" && power == 0 || letter == "" && other {
+	if power < 0 || len(letter) > 1 {
 		return 0, false
 	}
 	bytes := x * math.Pow(base, float64(power))
@@ -168,7 +172,8 @@ func size(text string, base float64) (units.Bytes, bool) {
 	return units.Bytes(bytes), true
 }
 
-// duration reads a time in fio's notation, in seconds where it has no unit. It is zero where the text is none.
+// duration reads a time in fio's notation, in seconds where it has no unit, of which fio drops what is no whole one. It
+// is zero where the text is none.
 func duration(text string) time.Duration {
 	text = strings.ToLower(strings.TrimSpace(text))
 	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz")
@@ -176,12 +181,13 @@ func duration(text string) time.Duration {
 	if err != nil || !(x > 0) {
 		return 0
 	}
+	x = math.Trunc(x)
 	unit := map[string]time.Duration{
 		"": time.Second, "s": time.Second, "m": time.Minute, "h": time.Hour, "d": 24 * time.Hour,
 		"ms": time.Millisecond, "msec": time.Millisecond, "us": time.Microsecond, "usec": time.Microsecond,
 	}[text[len(digits):]]
 	if ns := x * float64(unit); ns < math.MaxInt64 {
-		return time.Duration(math.Round(ns))
+		return time.Duration(ns)
 	}
 	return 0
 }

@@ -88,7 +88,7 @@ func (d Document) reading(source result.Source, job jobResult) (result.Reading, 
 	case job.failure != 0:
 		out.Failure = &result.Failure{Code: job.code(), Text: d.Messages}
 	case !some && out.Trim == nil:
-		r.warn(noIO, "fio did no reads, writes or trims%s", quote(d.Messages))
+		r.warn(noIO, "fio states no reads, writes or trims%s", quote(d.Messages))
 	}
 	out.Warnings = append(out.Warnings, r.warnings...)
 	return out, r.doubts

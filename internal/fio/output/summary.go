@@ -199,9 +199,6 @@ func (d direction) samples(l latency) float64 {
 	}
 }
 
-// count says whether a number can be a count of I/Os or bytes: one that sums and products of doubles keep exact.
-func count(n int64) bool { return n >= 0 && n < 1<<53 }
-
 // together sums directions or jobs that ran side by side.
 func together(parts []result.Direction) result.Direction {
 	var out result.Direction
