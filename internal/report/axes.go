@@ -28,7 +28,7 @@ func (c chart) axes() (x, y axis) {
 func (c chart) top() float64 {
 	top := 0.0
 	for _, l := range c.Series {
-		for _, v := range l.Values {
+		for _, v := range append(l.Values[:len(l.Values):len(l.Values)], l.Highs...) {
 			if v != nil {
 				top = max(top, *v)
 			}

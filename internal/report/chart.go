@@ -95,7 +95,7 @@ func (r Report) draw(g group, unit string, scale float64, maxPoints int, of func
 			return
 		}
 		l := line{Label: m.Volume, Colour: m.colour(), Predicted: predicted}
-		l.Times, l.Values = points(of, r.compress(), scale, maxPoints)
+		l.fill(of, r.compress(), scale, maxPoints)
 		c.Series = append(c.Series, l)
 		c.Span = max(c.Span, l.Times[len(l.Times)-1])
 	}

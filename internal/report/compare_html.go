@@ -122,7 +122,7 @@ func overlays(d compare.Document, subjects []compare.Subject) (all []overlay) {
 				continue
 			}
 			l := line{Label: strings.TrimSpace(subjectLetter(i) + " " + p.Volume), Colour: i % colours}
-			l.Times, l.Values = points(p.Runs[0].IOPS, max(1, p.Compress), scale, n)
+			l.fill(p.Runs[0].IOPS, max(1, p.Compress), scale, n)
 			c.Span, c.Compressed = max(c.Span, l.Times[len(l.Times)-1]), c.Compressed || p.Compress > 1
 			c.Series = append(c.Series, l)
 			labels = append(labels, fmt.Sprintf("%s: mean %s", l.Label, iops(meanOf(p.Runs[0].IOPS)*scale)))

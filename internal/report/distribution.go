@@ -12,6 +12,9 @@ import (
 // topNines is the end of a ladder: four nines, 99.99 %.
 const topNines = 4
 
+// finest is how close two steps of a ladder may be: a third of a pixel.
+const finest = 0.002
+
 // binsPerDecade is how fine the bars of a histogram are: about 12 % wide.
 const binsPerDecade = 20
 
@@ -69,6 +72,9 @@ func (m member) ladder() line {
 		}
 		seen += b.Count
 		x := min(topNines, nines(100*float64(seen)/float64(total)))
+		if last := len(l.Times) - 1; last > 0 && x-l.Times[last] < finest { // of those too close to tell apart, the slowest
+			l.Times, l.Values = l.Times[:last], l.Values[:last]
+		}
 		add(math.Round(x*1000)/1000, b.At)
 		if x == topNines {
 			break

@@ -201,6 +201,9 @@ func (d drawing) Plot(c draw.Canvas, g *gonum.Plot) {
 				style.Width = 1.1
 			}
 		}
+		if len(l.Highs) > 0 {
+			d.band(c, l, x, y)
+		}
 		d.line(c, l, style, x, y)
 	}
 	for _, m := range d.Marks {
@@ -246,6 +249,28 @@ func (d drawing) line(c draw.Canvas, l line, style draw.LineStyle, x, y func(flo
 	c.SetLineStyle(style)
 	c.Stroke(path)
 }
+
+// band tints each window between its extremes.
+func (d drawing) band(c draw.Canvas, l line, x, y func(float64) vg.Length) {
+	tint := lineColour(l, d.colours)
+	tint.A = bandAlpha
+	c.SetColor(tint)
+	var path vg.Path
+	for i := 1; i < len(l.Times); i++ {
+		if l.Lows[i] == nil || l.Highs[i] == nil {
+			continue
+		}
+		left, right := x(l.Times[i-1]), min(c.Max.X, x(l.Times[i]))
+		low, high := max(c.Min.Y, y(*l.Lows[i])), min(c.Max.Y, y(*l.Highs[i]))
+		path = append(path, rectangle(left, low, max(0.5, right-left), max(0.5, high-low))...)
+	}
+	if len(path) > 0 {
+		c.Fill(path)
+	}
+}
+
+// bandAlpha is how much of the line's colour the band between the extremes has, of 255.
+const bandAlpha = 0x66
 
 // mark draws a fall, with its words between the two levels.
 func (d drawing) mark(c draw.Canvas, m mark, x, y func(float64) vg.Length) {

@@ -11,8 +11,10 @@ import (
 
 // The finest a heat map is drawn: about a column for each pixel of a page in one column, and rows that can be told apart.
 const (
-	heatColumns = 600
-	heatRows    = 48
+	heatColumns  = 600
+	leastColumns = 60
+	heatRows     = 48
+	heatShare    = 100 // as many times fewer columns than points of a line, where there are too many for one page
 )
 
 // cells are the fields of a heat map, column by column from the start, each column from the fastest row on.
@@ -28,7 +30,7 @@ type cells struct {
 }
 
 // heat draws how the latencies of a phase were spread over time, and false where that was not recorded.
-func (r Report) heat(g group, m member) (chart, bool) {
+func (r Report) heat(g group, m member, columns int) (chart, bool) {
 	if m.reading == nil || m.reading.LatencyMap == nil || !m.done() {
 		return chart{}, false
 	}
@@ -41,7 +43,7 @@ func (r Report) heat(g group, m member) (chart, bool) {
 	c := chart{ID: fmt.Sprintf("heat-%s-%d", g.Name, m.colour()), Kind: heatChart, Heading: "Latency over time: " + g.heading() + ", " + m.Volume,
 		Title: "Latency over time, ms", Unit: "ms", Compressed: r.compress() != 1, Span: seconds(span, r.compress()),
 		Series: []line{}, Marks: []mark{}, Y: decades(low, high, "latency in ms, logarithmic")}
-	c.Cells = newCells(counts, c.Y, rowsWithin(counts.UpTo, low, high))
+	c.Cells = newCells(counts, c.Y, columns, rowsWithin(counts.UpTo, low, high))
 	c.Cells.Wide *= r.compress()
 	c.Text = fmt.Sprintf("Latency of %s %s over time: I/Os took from %s ms to %s ms. A field stands for up to %s I/Os.",
 		m.Volume, g.Name, figure(math.Pow(10, low)), figure(math.Pow(10, high)), units.Thousands(float64(c.Cells.Most)))
@@ -90,10 +92,10 @@ func rowsWithin(upTo []time.Duration, low, high float64) float64 {
 	return float64(n) / (high - low)
 }
 
-// newCells adds up a map in fields of equal size on the drawing, no finer than the map's own rows, perDecade of them. A
+// newCells adds up a map in fields of equal size on the drawing, in at most so many columns and no finer than the map's own rows, perDecade of them. A
 // column is a whole number of the map's windows, as far as those are equal: else some would hold more than their neighbours.
-func newCells(m result.LatencyMap, y *axis, perDecade float64) *cells {
-	together := (len(m.Ends) + heatColumns - 1) / heatColumns
+func newCells(m result.LatencyMap, y *axis, columns int, perDecade float64) *cells {
+	together := (len(m.Ends) + columns - 1) / columns
 	span := m.Ends[len(m.Ends)-1]
 	wide := span.Seconds() / float64(len(m.Ends)) * float64(together)
 	c := &cells{Columns: (len(m.Ends) + together - 1) / together, Rows: min(heatRows, max(1, int(perDecade*(y.High-y.Low)))), Wide: wide}

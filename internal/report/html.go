@@ -25,7 +25,7 @@ var pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMa
 // Bounds of a page. A series may have more points than a screen can show at once: whoever zooms in sees more of them. The
 // charts together stay so small that the page stays below 1.5 MB.
 const (
-	maxLeadPoints  = 40_000    // of a series in the chart at the top
+	maxLeadPoints  = 70_000    // of a series in the chart at the top
 	leadShare      = 4         // as many times fewer has a series in another chart
 	maxChartsBytes = 1_100_000 // of all charts
 	leastPoints    = 2 * 200   // in so few, a fall and a spike can still be seen
@@ -147,7 +147,7 @@ func (r Report) sections(n int) (lead *section, sections []section, charts []cha
 			}
 		}
 		if g.Name == name || r.Readings != nil {
-			s.More = r.distributions(g)
+			s.More = r.distributions(g, n/heatShare)
 			charts = append(charts, s.More...)
 		}
 		sections = append(sections, s)
@@ -155,8 +155,8 @@ func (r Report) sections(n int) (lead *section, sections []section, charts []cha
 	return lead, sections, charts
 }
 
-// distributions are the charts of how latencies were spread.
-func (r Report) distributions(g group) []chart {
+// distributions are the charts of how latencies were spread; a heat map has at most so many columns.
+func (r Report) distributions(g group, columns int) []chart {
 	var all []chart
 	for _, c := range []chart{r.ladder(g), r.histogram(g)} {
 		if len(c.Series) > 0 {
@@ -164,7 +164,7 @@ func (r Report) distributions(g group) []chart {
 		}
 	}
 	for _, m := range g.Members {
-		if c, ok := r.heat(g, m); ok {
+		if c, ok := r.heat(g, m, min(heatColumns, max(leastColumns, columns))); ok {
 			all = append(all, c)
 		}
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"math"
 	"testing"
 	"time"
@@ -92,12 +93,59 @@ func TestSparkline(t *testing.T) {
 
 func TestPoints(t *testing.T) {
 	s := result.Series{{End: time.Second, Value: 10}, {End: 2 * time.Second, Value: math.NaN()}, {End: 3 * time.Second, Value: 30}}
-	times, values := points(s, 60, 2, 100)
-	if diff := cmp.Diff([]float64{0, 60, 120, 180}, times); diff != "" {
+	var l line
+	l.fill(s, 60, 2, 100)
+	if diff := cmp.Diff([]float64{0, 60, 120, 180}, l.Times); diff != "" {
 		t.Error(diff)
 	}
 	ten, thirty := 20.0, 60.0
-	if diff := cmp.Diff([]*float64{&ten, &ten, nil, &thirty}, values); diff != "" {
+	if diff := cmp.Diff([]*float64{&ten, &ten, nil, &thirty}, l.Values); diff != "" {
 		t.Errorf("no number must become a gap: %s", diff)
+	}
+}
+
+// Thinned to a few points, the lowest and the highest of each stretch stay, be they means or extremes within a window.
+func TestThinning(t *testing.T) {
+	var s result.Series
+	for i := range 1000 {
+		p := result.Point{End: time.Duration(i+1) * time.Second, Value: 100, Min: 90, Max: 110}
+		switch i {
+		case 123:
+			p.Value = 7 // a mean below its neighbours' least
+			p.Min = 7
+		case 456:
+			p.Max = 9000 // a single spike
+		case 789:
+			p.Min = 1 // a single dip
+		}
+		s = append(s, p)
+	}
+	var l line
+	l.fill(s, 1, 1, 20)
+	if len(l.Times) > 22 {
+		t.Fatalf("%d points stay of 1,000, want about 20", len(l.Times))
+	}
+	found := map[string]bool{}
+	for i, at := range l.Times {
+		found["mean"] = found["mean"] || at == 124 && *l.Values[i] == 7
+		found["spike"] = found["spike"] || at == 457 && *l.Highs[i] == 9000
+		found["dip"] = found["dip"] || at == 790 && *l.Lows[i] == 1
+	}
+	if len(found) != 3 || !found["mean"] || !found["spike"] || !found["dip"] {
+		t.Errorf("what stays at its time: %v", found)
+	}
+}
+
+// The steps between times are written as runs, in thousandths of a second.
+func TestLineJSON(t *testing.T) {
+	one, two := 1.0, 2.0
+	l := line{Label: "a", Times: []float64{0, 0.5, 1, 1.25}, Values: []*float64{&one, &one, nil, &two}}
+	text, err := json.Marshal(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"label":"a","colour":0,"predicted":false,"steps":[0,1,500,2,250,1],"v":[1,1,null,2]}`
+	if string(text) != want {
+		t.Errorf("got %s, want %s", text, want)
 	}
 }

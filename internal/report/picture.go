@@ -47,7 +47,7 @@ func (r Report) Pictures() []Picture {
 		if c := r.latencyChart(g, picturePoints); len(c.Series) > 0 {
 			add(c)
 		}
-		for _, c := range r.distributions(g) {
+		for _, c := range r.distributions(g, heatColumns) {
 			add(c)
 		}
 	}

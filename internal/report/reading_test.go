@@ -16,6 +16,8 @@ const (
 	dipAt    = 1234 // seconds
 	dipLevel = 500
 	perIOs   = 45 * 60 // seconds
+	spikeAt  = 2000    // seconds; the window with the slowest I/O
+	spikeMS  = 450
 )
 
 // perIO is a reading of a 45-minute log of single I/Os, binned in windows of a tenth of a second: 3,000 IOPS with a ripple,
@@ -35,7 +37,11 @@ func perIO(t testing.TB) report.Report {
 			rate, latency = dipLevel, 64
 		}
 		m.IOPS = append(m.IOPS, result.Point{End: end, Value: rate})
-		m.Latency = append(m.Latency, result.Point{End: end, Value: latency})
+		slowest := 100.0
+		if i == spikeAt*10 {
+			slowest = spikeMS
+		}
+		m.Latency = append(m.Latency, result.Point{End: end, Value: latency, Min: 0.9, Max: slowest})
 		if i%20 == 0 {
 			column := make([]int64, len(counts.UpTo))
 			column[34], column[74] = 5940, 60 // up to 1 ms (10 µs × 10^(40/20)), and up to 100 ms

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"time"
 
 	"ebscope/internal/result"
@@ -17,6 +18,8 @@ type line struct {
 	Dots   bool
 	Times  []float64
 	Values []*float64
+	// Lows and Highs are the extremes within each window, empty where only means are known.
+	Lows, Highs []*float64
 }
 
 // MarshalJSON writes a line for the page. Times are written as runs of equal steps in thousandths, for most series have
@@ -41,31 +44,37 @@ func (l line) MarshalJSON() ([]byte, error) {
 		Dots      bool       `json:"dots,omitempty"`
 		Steps     []int64    `json:"steps"`
 		Values    []*float64 `json:"v"`
-	}{l.Label, l.Colour, l.Predicted, l.Dots, steps, l.Values})
+		Lows      []*float64 `json:"low,omitempty"`
+		Highs     []*float64 `json:"high,omitempty"`
+	}{l.Label, l.Colour, l.Predicted, l.Dots, steps, l.Values, l.Lows, l.Highs})
 }
 
-// points turns a series into the volume's own seconds. It starts at zero with the first window's level. More windows
+// fill gives the line a series in the volume's own seconds. It starts at zero with the first window's level. More windows
 // than n are thinned: of each stretch the lowest and the highest stay, so that no fall and no spike is lost.
-func points(s result.Series, compress, scale float64, n int) ([]float64, []*float64) {
-	times, values := []float64{0}, []*float64{known(s[0].Value * scale)}
-	keep := func(p result.Point) {
-		times = append(times, seconds(p.End, compress))
-		values = append(values, known(p.Value*scale))
+func (l *line) fill(s result.Series, compress, scale float64, n int) {
+	ranged := slices.ContainsFunc(s, func(p result.Point) bool { return p.Min != 0 || p.Max != 0 })
+	add := func(at float64, p result.Point) {
+		l.Times, l.Values = append(l.Times, at), append(l.Values, known(p.Value*scale))
+		if ranged {
+			l.Lows, l.Highs = append(l.Lows, known(lowest(p)*scale)), append(l.Highs, known(highest(p)*scale))
+		}
 	}
+	add(0, s[0])
+	keep := func(p result.Point) { add(seconds(p.End, compress), p) }
 	if len(s) <= n {
 		for _, p := range s {
 			keep(p)
 		}
-		return times, values
+		return
 	}
 	stretches := max(1, (n-1)/2)
 	for i := range stretches {
 		low, high := i*len(s)/stretches, i*len(s)/stretches
 		for j := low; j < (i+1)*len(s)/stretches; j++ {
-			if s[j].Value < s[low].Value {
+			if lowest(s[j]) < lowest(s[low]) {
 				low = j
 			}
-			if s[j].Value > s[high].Value {
+			if highest(s[j]) > highest(s[high]) {
 				high = j
 			}
 		}
@@ -74,10 +83,24 @@ func points(s result.Series, compress, scale float64, n int) ([]float64, []*floa
 			keep(s[max(low, high)])
 		}
 	}
-	if end := s[len(s)-1]; times[len(times)-1] < seconds(end.End, compress) {
+	if end := s[len(s)-1]; l.Times[len(l.Times)-1] < seconds(end.End, compress) {
 		keep(end)
 	}
-	return times, values
+}
+
+// lowest and highest are the extremes of a window, its mean where no others are known.
+func lowest(p result.Point) float64 {
+	if p.Min == 0 && p.Max == 0 {
+		return p.Value
+	}
+	return p.Min
+}
+
+func highest(p result.Point) float64 {
+	if p.Min == 0 && p.Max == 0 {
+		return p.Value
+	}
+	return p.Max
 }
 
 func seconds(t time.Duration, compress float64) float64 {

@@ -54,6 +54,7 @@ var targetWords = map[result.Target]string{
 	result.Emulated:  "Emulated volumes: EBS limits enforced on this machine, real fio. Not measured on AWS.",
 	result.Simulated: "Simulated in virtual time: computed from the model, nothing was measured.",
 	result.Path:      "Measured on directories of this machine.",
+	result.Imported:  "Read from files that were written elsewhere. What they do not say is not known.",
 }
 
 // word translates a code, and keeps one that it does not know.

@@ -144,9 +144,18 @@
       paths: s.dots ? uPlot.paths.linear() : uPlot.paths.stepped({align: -1}),
       points: {show: !!s.dots, size: 7},
     }));
+    // Between the extremes within each window lies a band, whose edge shows a single one.
+    const bands = [], extremes = [];
+    for (const s of spec.series.filter(s => s.high)) {
+      bands.push({series: [series.length + 1, series.length + 2], fill: () => colour(`--v${s.colour}`) + "66"});
+      for (const values of [s.high, s.low]) {
+        extremes.push([s.t, values]);
+        series.push({label: s.label + " extremes", stroke: () => colour(`--v${s.colour}`) + "66", width: 1, paths: uPlot.paths.stepped({align: -1}), points: {show: false}});
+      }
+    }
     if (spec.cells) series.push({paths: () => null, points: {show: false}});
     const options = {
-      ...size(node.clientWidth), series: [{}, ...series],
+      ...size(node.clientWidth), series: [{}, ...series], bands,
       scales: {
         x: {time: false, range: (u, min, max) => min !== u.data[0][0] ? [min, max] : time ? [0, spec.span] : [spec.x.low, spec.x.high]},
         y: {range: (u, min, max) => spec.y ? [spec.y.low, spec.y.high] : [0, (max || 1) * 1.06]},
@@ -165,7 +174,7 @@
       plugins: [marks(spec), readout(spec), ...(spec.cells ? [heat(spec)] : [])],
     };
     // Both volumes' windows end at times of their own: join fills the other's with undefined, which breaks no line.
-    const data = spec.cells ? [[0, spec.span], [spec.y.low, spec.y.high]] : uPlot.join(spec.series.map(s => [s.t, s.v]));
+    const data = spec.cells ? [[0, spec.span], [spec.y.low, spec.y.high]] : uPlot.join([...spec.series.map(s => [s.t, s.v]), ...extremes]);
     const u = new uPlot(options, data, node);
     return {u, node, large: large || wide, resize: width => u.setSize(size(width))};
   }
