@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"ebscope/internal/ebs"
@@ -13,7 +14,7 @@ import (
 var errorAdvice = map[int]string{
 	5:  "The device returned an I/O error: look into the kernel's log (dmesg) and the volume's status, then run it again.",
 	13: "Permission was denied: run fio as a user who may open the file or the device.",
-	22: "fio was told something that does not fit: direct=1 needs a block size of whole sectors and a file system that knows it.",
+	22: "Something that fio was told does not fit; with direct=1, blocks must be whole sectors, and the file system must know it.",
 	28: "There was no space left: give fio a smaller size, or a larger volume.",
 	84: "What was read back is not what was written: do not trust this device before the cause is found.",
 }
@@ -26,8 +27,8 @@ func (r reader) fail(p *Phase, f result.Failure) {
 	if f.Code != 0 {
 		p.Summary += fmt.Sprintf(" (%d)", f.Code)
 	}
-	if len(f.Text) > 0 {
-		p.Summary += ": " + f.Text[0]
+	if text := telling(f.Text); text != "" {
+		p.Summary += ": " + text
 	}
 	p.Summary = strings.TrimRight(p.Summary, ".") + ". Its figures are worth nothing."
 	p.Advice = errorAdvice[f.Code]
@@ -37,16 +38,32 @@ func (r reader) fail(p *Phase, f result.Failure) {
 	p.Warnings = append(p.Warnings, warning("failed", "%s", p.Summary))
 }
 
+// errorWords stand in the lines that tell of an error, among those that tell of something else.
+var errorWords = regexp.MustCompile(`(?i)err|fail|invalid|unable|no space|requires`)
+
+// telling is the line that says most about a failure, "" where there is none.
+func telling(lines []string) string {
+	for _, line := range lines {
+		if errorWords.MatchString(line) {
+			return line
+		}
+	}
+	if len(lines) > 0 {
+		return lines[0]
+	}
+	return ""
+}
+
 // advice says what to do next; "" where there is nothing to be done.
 func (r reader) advice(p Phase) string {
 	limit := model.Limit("")
 	if len(p.LimitedBy) > 0 {
 		limit = p.LimitedBy[0].Limit
 	}
-	instance := r.instance
+	instance := r.given.Instance
 	switch {
 	case has(p.Warnings, "above-limit"), has(p.Warnings, "above-any-volume"):
-		return "Write the whole file once before it is read (precondition), with direct=1 and a file larger than memory, and measure again."
+		return "If this was an EBS volume, write the whole file once before it is read (precondition), with direct=1 and a file larger than memory, and measure again."
 	case has(p.Warnings, "series-differs"):
 		return "Log with log_avg_msec=1000, so that every window holds many I/Os, and measure again."
 	case p.WarmUp != nil:

@@ -11,18 +11,20 @@ import (
 	"ebscope/internal/units"
 )
 
+// LikelyFit is the fit from which a candidate counts as an explanation.
+const LikelyFit = 0.5
+
 const (
 	// fits is how far a level may lie from a limit that would explain it, as a share: closer than near, since nothing but
 	// the level speaks for the limit.
 	fits = 0.03
-	// leastFit is the fit from which a candidate counts as an explanation, and mostCandidates how many are shown.
-	leastFit       = 0.5
+	// mostCandidates is how many are shown.
 	mostCandidates = 5
 	// oneAtATime is the number of I/Os in flight up to which latency alone sets the rate.
 	oneAtATime = 1.5
 )
 
-// plateau is a level as the limits count it.
+// plateau is a level as the limits count it: with what ran beside it.
 type plateau struct {
 	iops float64
 	ops  func(ebs.Type) float64 // operations a second on a volume of a type
@@ -31,8 +33,8 @@ type plateau struct {
 
 func (r reader) plateau(iops float64) plateau {
 	return plateau{
-		iops: iops, ops: func(t ebs.Type) float64 { return iops * r.operationsOf(t) },
-		data: units.Throughput(iops * float64(r.subject.phase.BlockSize)),
+		iops: iops / r.beside.ios, ops: func(t ebs.Type) float64 { return iops / r.beside.ios * r.operationsOf(t) },
+		data: units.Throughput(iops / r.beside.bytes * float64(r.subject.phase.BlockSize)),
 	}
 }
 
@@ -47,13 +49,13 @@ func (r reader) explain(p *Phase) {
 	}
 	if text := r.aboveAny(rate); text != "" {
 		p.Warnings = append(p.Warnings, warning("above-any-volume", "%s", text))
-		p.Summary += " " + text
+		p.Summary = text
 		return
 	}
 	switch {
 	case p.Cliff != nil:
 		p.Candidates = r.ofFall(*p.Cliff)
-	case r.inFlight > 0 && r.inFlight <= oneAtATime:
+	case r.inFlight > 0 && r.inFlight/r.beside.ios <= oneAtATime:
 		p.Summary += " One I/O at a time: latency set the rate, so that it tells of no limit."
 		return
 	default:
@@ -78,8 +80,11 @@ func (r reader) believe(p *Phase) {
 		return
 	}
 	best := p.Candidates[0]
+	if best.Fit < LikelyFit {
+		return
+	}
 	p.Summary += fmt.Sprintf(" It fits %s.", best.Configuration)
-	if p.Cliff == nil || best.Fit < leastFit {
+	if p.Cliff == nil {
 		return
 	}
 	for _, other := range p.Candidates[1:] {
@@ -102,8 +107,8 @@ func (r reader) aboveAny(iops float64) string {
 		}
 	}
 	switch n := units.IOPS(max(1, len(r.members))); {
-	case iops*r.operationsOf(ebs.IO2) > float64(most*n)*(1+near):
-		return fmt.Sprintf("%s IOPS are more than any EBS volume has (%v): local storage, several volumes, a cache, or blocks that were never written.", amount(iops), most)
+	case r.plateau(iops).ops(ebs.IO2) > float64(most*n)*(1+near):
+		return fmt.Sprintf("%s IOPS are more than any EBS volume has (%v): local storage, several volumes, a cache, or blocks that were never written.", amount(r.plateau(iops).iops), most)
 	case float64(r.plateau(iops).data) > float64(data)*float64(n)*(1+near):
 		return fmt.Sprintf("%v are more than any EBS volume has (%v): local storage, several volumes, a cache, or blocks that were never written.", r.plateau(iops).data, data)
 	}

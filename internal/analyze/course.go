@@ -11,7 +11,7 @@ func (r reader) judgeCourse(p *Phase, c course) {
 	for i, at := range c.edges {
 		p.Changes = append(p.Changes, Change{AtS: at.Seconds(), BeforeIOPS: c.levels[i].typical, AfterIOPS: c.levels[i+1].typical})
 	}
-	if i, ok := risen(c); ok {
+	if i, ok := r.risen(c); ok {
 		r.warmUp(p, c, i)
 		return
 	}
@@ -33,7 +33,7 @@ func (r reader) judgeCourse(p *Phase, c course) {
 
 // risen returns the level that a reading rose to for good, and false where there was no such rise: all but a small share
 // of the time before lies below, and what follows at once does not fall back.
-func risen(c course) (to int, ok bool) {
+func (r reader) risen(c course) (to int, ok bool) {
 	for i, at := range c.edges {
 		before, after := c.levels[i], c.levels[i+1]
 		middle := (before.typical + after.typical) / 2
@@ -41,8 +41,9 @@ func risen(c course) (to int, ok bool) {
 		above := c.held(0, i+1, func(l level) bool { return l.typical > middle })
 		below := c.held(i+1, len(c.levels), func(l level) bool { return l.typical <= middle })
 		lasts := above <= part(restless, at-c.start()) && c.share(c.end()-at) >= restless && c.share(at-c.start()) >= restless/10
-		// A fall later on may come from credits; coming back to the level of the start is none.
-		returns := c.levels[len(c.levels)-1].typical <= c.levels[0].typical/(1-leastUnexplained)
+		// Coming back to where it began, it was a peak, unless credits are known to leave that level.
+		end := c.levels[len(c.levels)-1].typical
+		returns := end <= c.levels[0].typical/(1-leastUnexplained) && causeOf(end, r.ceilings) == UnknownCause
 		if rises && lasts && (below <= part(restless, c.end()-at) || !returns) {
 			to, ok = i+1, true
 		}

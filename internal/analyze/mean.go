@@ -108,6 +108,10 @@ func (r reader) doubts(p Phase) []result.Warning {
 		warn("rate-bucket", "The mean is above the limit of %s because a run of %s has the first second's full rate bucket in it, a second's worth of I/O on top. Run for a minute at least.",
 			r.rate(most), r.time(r.total.runtime.Seconds()))
 	}
+	if r.beside.others() {
+		warn("side-by-side", "%d jobs ran side by side. Limits hold for all together, %s IOPS; this job had %.0f %% of them, and is held against that part.",
+			r.beside.jobs, amount(r.total.iops/r.beside.ios), 100*r.beside.ios)
+	}
 	if r.given.Volume != nil && len(r.members) > 0 {
 		warn("raid", "The I/O went to a RAID of %d devices (%s): the limits of so many volumes are added up.", len(r.members), list(r.members, 6))
 	}

@@ -27,13 +27,14 @@ func modes(bins []result.Bin) []Mode {
 		return nil
 	}
 	g := groups{first: first, total: total, counts: counts, smooth: make([]float64, len(counts))}
-	for i := range counts {
-		g.smooth[i] = counts[i] / 2
+	full := bridged(counts)
+	for i := range full {
+		g.smooth[i] = full[i] / 2
 		if i > 0 {
-			g.smooth[i] += counts[i-1] / 4
+			g.smooth[i] += full[i-1] / 4
 		}
-		if i+1 < len(counts) {
-			g.smooth[i] += counts[i+1] / 4
+		if i+1 < len(full) {
+			g.smooth[i] += full[i+1] / 4
 		}
 	}
 	all := g.split(0, len(counts))
@@ -41,6 +42,22 @@ func modes(bins []result.Bin) []Mode {
 		return nil
 	}
 	return all
+}
+
+// bridged fills steps without a count between two that are an octave apart at most: a histogram may be coarser than a step.
+func bridged(counts []float64) []float64 {
+	full := slices.Clone(counts)
+	last := 0
+	for i, c := range counts {
+		if c == 0 {
+			continue
+		}
+		for j := last + 1; j < i && i-last <= perOctave; j++ {
+			full[j] = counts[last] + (c-counts[last])*float64(j-last)/float64(i-last)
+		}
+		last = i
+	}
+	return full
 }
 
 // groups is a histogram in equal steps on a logarithmic scale.

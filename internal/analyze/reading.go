@@ -30,8 +30,9 @@ func Readings(catalog *ebs.Catalog, readings []result.Reading, notes []result.No
 	if v := given.Volume; v != nil {
 		d.Volumes = append(d.Volumes, describe(catalog, workload.Volume{Name: string(v.Type), Config: *v}))
 	}
-	for _, r := range readings {
-		p, checks := newReader(catalog, given, r).phase()
+	all := besides(readings)
+	for i, r := range readings {
+		p, checks := newReader(catalog, given, r, all[i]).phase()
 		d.Phases = append(d.Phases, p)
 		d.Checks = append(d.Checks, checks...)
 	}
@@ -45,13 +46,14 @@ type reader struct {
 	given   Given
 	reading result.Reading
 	members []string // of a RAID
+	beside  beside
 	total   totals
 }
 
-func newReader(catalog *ebs.Catalog, given Given, r result.Reading) reader {
+func newReader(catalog *ebs.Catalog, given Given, r result.Reading, b beside) reader {
 	stated := r.Workload
-	rd := reader{catalog: catalog, given: given, reading: r, members: raid(r.Disks), total: summary(r.Total)}
-	rd.subject = subject{compress: 1, operations: 1, instance: given.Instance, phase: workload.Phase{
+	rd := reader{catalog: catalog, given: given, reading: r, members: raid(r.Disks), beside: b, total: summary(r.Total)}
+	rd.subject = subject{compress: 1, operations: 1, instance: b.ofInstance(given.Instance), phase: workload.Phase{
 		Name: r.Job, Pattern: workload.Pattern(stated.Pattern), BlockSize: observed(r), QueueDepth: max(0, stated.QueueDepth), Jobs: max(0, stated.Jobs),
 		Duration: stated.Duration + stated.RampTime, ThinkTime: thinkTime(stated), RateIOPS: rateIOPS(stated),
 	}}
@@ -63,12 +65,12 @@ func newReader(catalog *ebs.Catalog, given Given, r result.Reading) reader {
 	}
 	switch {
 	case given.Volume != nil:
-		rd.perf = together(catalog.Performance(*given.Volume), max(1, len(rd.members)))
+		rd.perf = b.of(together(catalog.Performance(*given.Volume), max(1, len(rd.members))))
 		rd.subject.phase.Volume = string(given.Volume.Type)
 		rd.operations = operationsPerIO(rd.perf, rd.subject.phase)
-		rd.ceilings = ceilings(rd.perf, rd.subject.phase, given.Instance)
+		rd.ceilings = ceilings(rd.perf, rd.subject.phase, rd.instance)
 	case given.Instance != nil:
-		rd.ceilings = instanceCeilings(*given.Instance, rd.operationsOf(ebs.GP3), rd.subject.phase.BlockSize)
+		rd.ceilings = instanceCeilings(*rd.instance, rd.operationsOf(ebs.GP3), rd.subject.phase.BlockSize)
 	}
 	return rd
 }

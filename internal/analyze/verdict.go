@@ -91,8 +91,10 @@ func (s subject) judgeSteady(level float64) (Verdict, string) {
 
 // depth says how many I/Os are in flight.
 func (s subject) depth() string {
-	switch {
-	case s.phase.Outstanding() > 0:
+	switch stated := float64(s.phase.Outstanding()); {
+	case s.inFlight > 0 && stated > 2*s.inFlight: // an engine that waits for each I/O leaves the queue empty
+		return fmt.Sprintf("about %s outstanding of the %s that are stated (Little's law)", amount(s.inFlight), amount(stated))
+	case stated > 0:
 		return fmt.Sprintf("queue depth %d", s.phase.Outstanding())
 	case s.inFlight > 0:
 		return fmt.Sprintf("about %s outstanding (Little's law)", amount(s.inFlight))

@@ -33,42 +33,51 @@ const (
 	mostNames    = 3
 )
 
-// writeFindings prints what follows from the readings: first what to act on, then the doubts, each kind once.
+// writeFindings prints what follows from the readings: what failed, what was found and what to do about it, and the
+// doubts, each kind once.
 func writeFindings(b *strings.Builder, d analyze.Document, width int) {
-	var failed, found, doubts findings
-	codes := map[string]int{} // of warnings, to their place in doubts
+	var failed, found, next, doubts findings
+	kinds := map[string]int{} // codes of warnings and checks, to their place in doubts
+	doubt := func(code, text, where string) {
+		if i, known := kinds[code]; !known {
+			kinds[code] = len(doubts)
+			doubts = append(doubts, finding{text, []string{where}})
+		} else {
+			doubts[i].where = append(doubts[i].where, where)
+		}
+	}
 	for _, p := range d.Phases {
 		switch {
 		case p.State == string(result.Failed):
-			failed.add(strings.TrimSpace(p.Summary+" "+adviceOf(p)), base(p))
+			failed.add(p.Summary, base(p))
 		case worth(p):
-			found.add(strings.TrimSpace(p.Summary+" "+adviceOf(p)), base(p))
+			found.add(p.Summary, base(p))
+		}
+		if p.Foreign != nil && p.Advice != "" && (worth(p) || p.State == string(result.Failed)) {
+			next.add(p.Advice, base(p))
 		}
 		for _, w := range p.Warnings {
-			if told[w.Code] {
-				continue
-			}
-			i, known := codes[w.Code]
-			if !known {
-				codes[w.Code] = len(doubts)
-				doubts = append(doubts, finding{w.Text, []string{base(p)}})
-				continue
-			}
-			if where := base(p); doubts[i].where[len(doubts[i].where)-1] != where {
-				doubts[i].where = append(doubts[i].where, where)
+			if !told[w.Code] {
+				doubt(w.Code, w.Text, base(p))
 			}
 		}
-	}
-	for _, c := range d.Checks {
-		if !c.OK && c.Code == "littles-law" {
-			doubts.add(fmt.Sprintf("Little's law does not hold: %s ms would follow, %s ms are stated (%s). An engine that waits for each I/O leaves the queue empty.",
-				milliseconds(c.Expected), milliseconds(c.Measured), c.Text), c.Phase)
+		for _, c := range d.Checks {
+			if c.Source != nil && p.Foreign != nil && *c.Source == p.Source && c.Phase == p.Name && emptyQueue(c) {
+				doubt(c.Code, fmt.Sprintf("The queue was not as deep as stated: %s ms of latency would follow from it, %s ms were measured (%s). An engine that waits for each I/O leaves it empty.",
+					milliseconds(c.Expected), milliseconds(c.Measured), c.Text), base(p))
+			}
 		}
 	}
 	writePart(b, "Failed", failed, width)
 	writePart(b, "Findings", found, width)
-	writePart(b, "Doubts", doubts, width)
+	writePart(b, "What to do", next, width)
 	writeCandidates(b, d.Phases, width)
+	writePart(b, "Doubts", doubts, width)
+}
+
+// emptyQueue says whether latency is so far below what Little's law gives that most of the queue was empty.
+func emptyQueue(c analyze.Check) bool {
+	return c.Code == "littles-law" && !c.OK && c.Measured < c.Expected/2
 }
 
 // told are warnings that the table, the findings or the notes already tell of, or that say what everybody knows.
@@ -82,13 +91,6 @@ func worth(p analyze.Phase) bool {
 		len(p.Segments) > 0 || len(p.LimitedBy) > 0
 }
 
-func adviceOf(p analyze.Phase) string {
-	if p.Foreign == nil {
-		return ""
-	}
-	return p.Advice
-}
-
 func writePart(b *strings.Builder, title string, all findings, width int) {
 	if len(all) == 0 {
 		return
@@ -99,12 +101,31 @@ func writePart(b *strings.Builder, title string, all findings, width int) {
 			fmt.Fprintf(b, "  … and %d more; -o json has all\n", len(all)-i)
 			return
 		}
-		where := strings.Join(f.where[:min(mostNames, len(f.where))], ", ")
-		if more := len(f.where) - mostNames; more > 0 {
-			where += fmt.Sprintf(" and %d more", more)
-		}
-		b.WriteString(wrapped(where+": "+visible(f.text), "  ", width))
+		b.WriteString(wrapped(names(f.where)+": "+visible(f.text), "  ", width))
 	}
+}
+
+// names names the first few of readings; those of the same name, once.
+func names(all []string) string {
+	var unique []string
+	counts := map[string]int{}
+	for _, name := range all {
+		if counts[name]++; counts[name] == 1 {
+			unique = append(unique, name)
+		}
+	}
+	var shown []string
+	for _, name := range unique[:min(mostNames, len(unique))] {
+		if n := counts[name]; n > 1 {
+			name += fmt.Sprintf(" (%d of them)", n)
+		}
+		shown = append(shown, name)
+	}
+	text := strings.Join(shown, ", ")
+	if more := len(unique) - len(shown); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // writeCandidates prints what would explain a fall, or the level of a single reading.

@@ -23,7 +23,7 @@ func writeReadings(w io.Writer, d analyze.Document, width int) error {
 	}
 	writeReadingTable(&b, d.Phases, width)
 	writeFindings(&b, d, width)
-	writeNotes(&b, d.Notes, width)
+	writeNotes(&b, d.Notes, commonFolder(d.Phases), width)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -211,6 +211,8 @@ func latencyWords(p analyze.Phase) string {
 // milliseconds prints a latency with about two digits.
 func milliseconds(ms float64) string {
 	switch {
+	case ms >= 9_950:
+		return units.Thousands(ms/1000) + "s"
 	case ms >= 9.95:
 		return units.Thousands(ms)
 	case ms >= 0.095 || ms == 0:
@@ -234,7 +236,7 @@ func verdictWord(p analyze.Phase) string {
 		return "burst only"
 	case p.Verdict != "":
 		return string(p.Verdict)
-	case p.Foreign != nil && len(p.Candidates) > 0:
+	case p.Foreign != nil && len(p.Candidates) > 0 && p.Candidates[0].Fit >= analyze.LikelyFit:
 		return "as " + candidateWord(p.Candidates[0])
 	default:
 		return "–"
@@ -273,7 +275,7 @@ func base(p analyze.Phase) string {
 }
 
 // writeNotes prints what was skipped, and then what else there is to know about the input.
-func writeNotes(b *strings.Builder, notes []result.Note, width int) {
+func writeNotes(b *strings.Builder, notes []result.Note, folder string, width int) {
 	const most = 20
 	for _, part := range []struct {
 		title   string
@@ -288,6 +290,7 @@ func writeNotes(b *strings.Builder, notes []result.Note, width int) {
 				b.WriteString("\n" + part.title + "\n")
 			}
 			if n <= most {
+				note.File = strings.TrimPrefix(note.File, folder)
 				b.WriteString(wrapped(visible(intake.Line(note)), "  ", width))
 			}
 		}

@@ -1,0 +1,364 @@
+package analyze_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"ebscope/internal/analyze"
+	"ebscope/internal/ebs"
+	"ebscope/internal/model"
+	"ebscope/internal/result"
+	"ebscope/internal/units"
+)
+
+// foreign makes a reading of 4 KiB random reads with so many IOPS over so long, and a latency that fits 32 in flight.
+func foreign(iops float64, runtime time.Duration) result.Reading {
+	r := result.Reading{Source: result.Source{File: "fio.json", Document: 1}, Tool: "fio-3.33", Job: "job"}
+	r.Workload = result.Stated{Pattern: "randread", BlockSize: 4 * units.KiB, QueueDepth: 32, Jobs: 1}
+	return rated(r, iops, 4*units.KiB, runtime)
+}
+
+// rated gives a reading other figures.
+func rated(r result.Reading, iops float64, size units.Bytes, runtime time.Duration) result.Reading {
+	ios := int64(iops * runtime.Seconds())
+	r.Total = result.Direction{
+		IOs: ios, Bytes: units.Bytes(ios) * size, Runtime: runtime, IOPS: units.IOPS(iops), Throughput: units.Throughput(iops * float64(size)),
+		Latency: result.Latency{Kind: "lat", Samples: ios, Mean: time.Duration(32 / iops * float64(time.Second))},
+	}
+	return r
+}
+
+// logged gives a reading a series of levels, each for so many seconds, and the totals that follow.
+func logged(r result.Reading, valueAndCount ...float64) result.Reading {
+	var sum float64
+	values := levels(valueAndCount...)
+	for i, v := range values {
+		r.IOPS = append(r.IOPS, result.Point{End: time.Duration(i+1) * time.Second, Value: v})
+		sum += v
+	}
+	r.Window = time.Second
+	size := r.Total.Bytes / units.Bytes(max(1, r.Total.IOs))
+	return rated(r, sum/float64(len(values)), size, time.Duration(len(values))*time.Second)
+}
+
+func given(t *testing.T, volume ebs.Volume, instance string) analyze.Given {
+	t.Helper()
+	g := analyze.Given{Volume: &volume}
+	if volume.Type == "" {
+		g.Volume = nil
+	}
+	if instance != "" {
+		i, err := ebs.Embedded().Instance(instance)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Instance = &i
+	}
+	return g
+}
+
+// readings analyzes, and checks that the document is finite.
+func readings(t *testing.T, g analyze.Given, all ...result.Reading) analyze.Document {
+	t.Helper()
+	d := analyze.Readings(ebs.Embedded(), all, nil, g)
+	if _, err := json.Marshal(d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func one(t *testing.T, g analyze.Given, r result.Reading) analyze.Phase {
+	t.Helper()
+	return readings(t, g, r).Phases[0]
+}
+
+func text(warnings []result.Warning, code string) string {
+	for _, w := range warnings {
+		if w.Code == code {
+			return w.Text
+		}
+	}
+	return ""
+}
+
+func says(t *testing.T, what, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s should say %q: %q", what, part, text)
+		}
+	}
+}
+
+func TestReadingOfAGivenVolume(t *testing.T) {
+	gp3of500 := ebs.Volume{Type: ebs.GP3, Size: 500 * units.GiB, IOPS: 6000, Throughput: 250 * units.MiBPerSecond}
+	for name, tt := range map[string]struct {
+		volume   ebs.Volume
+		instance string
+		reading  result.Reading
+		verdict  analyze.Verdict
+		limits   map[model.Limit]float64
+		summary  string
+	}{
+		"held": {gp3of500, "m5.xlarge", foreign(5990, time.Minute), analyze.Sustained,
+			map[model.Limit]float64{model.VolumeIOPS: 1}, "5,990 IOPS on average, held by the volume's provisioned IOPS."},
+		"below": {gp3of500, "", foreign(2000, time.Minute), analyze.Sustained,
+			map[model.Limit]float64{model.QueueDepth: 1}, "queue depth 32 and latency set the rate."},
+		// m5.large holds 3,600 IOPS, less than the volume's 6,000.
+		"held by the instance": {gp3of500, "m5.large", foreign(3600, time.Minute), analyze.Sustained,
+			map[model.Limit]float64{model.InstanceIOPS: 1}, "held by the instance's IOPS."},
+		"series": {gp2of100, "", logged(foreign(1, time.Minute), 6000, 1, 3000, 39, 300, 60), analyze.BurstThenBaseline,
+			map[model.Limit]float64{model.VolumeBurstIOPS: 0.4, model.VolumeBaselineIOPS: 0.6}, "3,000 IOPS for 40 s, then 300 IOPS: the burst credits were spent."},
+		"one burst": {gp2of100, "", foreign(3000, time.Minute), analyze.BurstOnly,
+			map[model.Limit]float64{model.VolumeBurstIOPS: 1}, "a full bucket lasts 33 min 20 s, then 300 IOPS remain."},
+		"between": {gp2of100, "", foreign(1500, time.Minute), "", map[model.Limit]float64{}, "Whether they ran out, a mean cannot say."},
+	} {
+		p := one(t, given(t, tt.volume, tt.instance), tt.reading)
+		if p.Verdict != tt.verdict {
+			t.Errorf("%s: verdict %q, want %q", name, p.Verdict, tt.verdict)
+		}
+		says(t, name, p.Summary, tt.summary)
+		for limit, share := range tt.limits {
+			near(t, name+": "+string(limit), limits(p)[limit], share, 0.01)
+		}
+		if len(p.LimitedBy) != len(tt.limits) {
+			t.Errorf("%s: limits %v", name, p.LimitedBy)
+		}
+	}
+}
+
+// A log whose windows hold a few I/Os each starts far above what the job as a whole did.
+func TestLogThatDisagreesWithTheTotal(t *testing.T) {
+	r := logged(foreign(1, time.Minute), 272269, 1, 350, 59)
+	r = rated(r, 226000, 4*units.KiB, time.Minute) // the JSON's total
+	p := one(t, analyze.Given{}, r)
+	says(t, "warning", text(p.Warnings, "series-differs"), "226,000", "the summary counts every I/O and is trusted")
+	if p.IOPS.Mean != 226000 || len(p.Segments) != 0 || p.Cliff != nil {
+		t.Errorf("IOPS %+v, segments %v, cliff %v: the summary's, and no level of the log", p.IOPS, p.Segments, p.Cliff)
+	}
+	says(t, "advice", p.Advice, "log_avg_msec=1000")
+	for _, c := range readings(t, analyze.Given{}, r).Checks {
+		if c.Code == "series-total" && c.OK {
+			t.Errorf("check %+v", c)
+		}
+	}
+	// Up to 10 % apart, the log is believed.
+	p = one(t, analyze.Given{}, rated(logged(foreign(1, time.Minute), 3000, 60), 3200, 4*units.KiB, time.Minute))
+	if text(p.Warnings, "series-differs") != "" || len(p.Segments) != 1 {
+		t.Errorf("7 %% apart: %v, segments %v", p.Warnings, p.Segments)
+	}
+}
+
+func TestQueueDepthIsNotInvented(t *testing.T) {
+	r := foreign(3000, time.Minute)
+	r.Workload.QueueDepth, r.Workload.Jobs = 0, 0
+	d := readings(t, given(t, gp3base, ""), r)
+	p := d.Phases[0]
+	encoded, _ := json.Marshal(p)
+	says(t, "JSON", string(encoded), `"queue_depth":null`, `"jobs":null`)
+	// 3,000 IOPS × 10.67 ms.
+	near(t, "outstanding", *p.Outstanding, 32, 0.1)
+	says(t, "warning", text(p.Warnings, "queue-depth-derived"), "about 32 I/Os outstanding")
+	for _, c := range d.Checks {
+		if c.Code == "littles-law" {
+			t.Errorf("a check of what was derived: %+v", c)
+		}
+	}
+	r.Total.Latency = result.Latency{}
+	if p = one(t, given(t, gp3base, ""), r); p.Outstanding != nil || p.Latency != nil {
+		t.Errorf("outstanding %v, latency %v from nothing", p.Outstanding, p.Latency)
+	}
+	says(t, "without latency", text(p.Warnings, "latency-not-measured"), "not measured")
+}
+
+func TestNotDeviceBacked(t *testing.T) {
+	p := one(t, given(t, gp2of100, ""), foreign(24959, time.Minute))
+	says(t, "summary", p.Summary, "24,959 IOPS", "above the maximum of 3,000 IOPS")
+	says(t, "warning", text(p.Warnings, "above-limit"), "never written")
+	says(t, "advice", p.Advice, "precondition")
+	if p.Verdict != "" {
+		t.Errorf("verdict %q", p.Verdict)
+	}
+	// A run of 5 s at the limit has a second's worth more in it: 3,000 × 6 ÷ 5.
+	p = one(t, given(t, gp3base, ""), foreign(3600, 5*time.Second))
+	says(t, "short run", text(p.Warnings, "rate-bucket"), "3,000 IOPS", "5.0 s")
+	if text(p.Warnings, "above-limit") != "" {
+		t.Error("a short run is not above the limit")
+	}
+	p = one(t, analyze.Given{}, foreign(985234, time.Minute))
+	says(t, "no volume", p.Summary, "more than any EBS volume has (256,000 IOPS)")
+	if len(p.Candidates) != 0 {
+		t.Errorf("candidates %v", p.Candidates)
+	}
+}
+
+func TestFullBucketOfGP2(t *testing.T) {
+	// 5.4 M ÷ (3,000 − 300) = 2,000 s.
+	volume := readings(t, given(t, gp2of100, ""), foreign(3000, time.Minute)).Volumes[0]
+	near(t, "seconds to empty", volume.SecondsToEmpty, 2000, 0.1)
+	// A gp2 volume of 30 GiB has 100 IOPS: 5.4 M ÷ 2,900 = 1,862 s. In 45 minutes: (3,000 × 1,862 + 100 × 838) ÷ 2,700 = 2,100.
+	gp2of30 := ebs.Volume{Type: ebs.GP2, Size: 30 * units.GiB}
+	p := one(t, given(t, gp2of30, ""), foreign(2100, 45*time.Minute))
+	if p.Verdict != analyze.BurstThenBaseline || p.Burst != analyze.GP2Credits {
+		t.Errorf("verdict %q, burst %q", p.Verdict, p.Burst)
+	}
+	says(t, "summary", p.Summary, "empty after 31 min 2 s", "100 IOPS remain for the other 13 min 58 s")
+	says(t, "advice", p.Advice, "BurstBalance at the start and the end", "in runs of their own")
+	near(t, "share", limits(p)[model.VolumeBurstIOPS], 0.69, 0.01)
+}
+
+func TestInstanceCap(t *testing.T) {
+	volume := ebs.Volume{Type: ebs.GP3, Size: 1000 * units.GiB, IOPS: 12000, Throughput: 500 * units.MiBPerSecond}
+	// m5.large holds 650 Mbit/s = 81.25 MB/s.
+	r := rated(foreign(1, time.Minute), 81.25e6/float64(units.MiB), units.MiB, time.Minute)
+	p := one(t, given(t, volume, "m5.large"), r)
+	if limits(p)[model.InstanceThroughput] != 1 {
+		t.Errorf("limits %v", p.LimitedBy)
+	}
+	says(t, "advice", p.Advice, "m5.large", "81 MB/s", "provisioning more on the volume changes nothing")
+}
+
+func TestInstanceBurstIsNotGP2Credits(t *testing.T) {
+	// t3.medium: 2,085 Mbit/s = 260.6 MB/s for 30 minutes, then 347 Mbit/s = 43.4 MB/s. gp2 of 600 GiB: 250 MiB/s = 262 MB/s, 1,800 IOPS.
+	gp2of600 := ebs.Volume{Type: ebs.GP2, Size: 600 * units.GiB}
+	high, low := 260.6e6/float64(units.MiB), 43.4e6/float64(units.MiB)
+	r := logged(rated(foreign(1, time.Minute), 1, units.MiB, time.Minute), high, 1800, low, 900)
+	p := one(t, given(t, gp2of600, "t3.medium"), r)
+	if p.Cliff == nil || p.Cliff.Cause != analyze.InstanceBurst || p.Burst != analyze.InstanceBurst {
+		t.Errorf("cliff %+v, burst %q", p.Cliff, p.Burst)
+	}
+	says(t, "advice", p.Advice, "EBSByteBalance%")
+	// Without the volume it is found by both levels and the time.
+	p = one(t, analyze.Given{}, r)
+	if len(p.Candidates) == 0 || p.Candidates[0].Cause != analyze.InstanceBurst || !strings.Contains(p.Candidates[0].Configuration, "t3") {
+		t.Errorf("candidates %+v", p.Candidates)
+	}
+}
+
+func TestRAID(t *testing.T) {
+	r := foreign(6000, time.Minute)
+	r.Disks = []result.Disk{{Name: "md0", Reads: 360000}, {Name: "nvme1n1", Reads: 180000}, {Name: "nvme2n1", Reads: 180000}}
+	p := one(t, given(t, gp3base, ""), r)
+	if limits(p)[model.VolumeIOPS] != 1 || len(p.Members) != 2 {
+		t.Errorf("limits %v, members %v: two volumes of 3,000 IOPS are wanted", p.LimitedBy, p.Members)
+	}
+	says(t, "warning", text(p.Warnings, "raid"), "2 devices (nvme1n1, nvme2n1)")
+	// RAID 1 writes everything to both: the limits are those of one.
+	r.Disks = []result.Disk{{Name: "md0", Writes: 360000}, {Name: "nvme1n1", Writes: 360000}, {Name: "nvme2n1", Writes: 360000}}
+	if p = one(t, given(t, gp3base, ""), r); len(p.Members) != 0 {
+		t.Errorf("members of a mirror: %v", p.Members)
+	}
+}
+
+func TestMoveToTheDefaultOfGP3(t *testing.T) {
+	gp2of1000 := ebs.Volume{Type: ebs.GP2, Size: 1000 * units.GiB}
+	p := one(t, given(t, gp2of1000, ""), rated(foreign(1, time.Minute), 200, units.MiB, time.Minute))
+	says(t, "warning", text(p.Warnings, "gp3-default-throughput"), "125 MiB/s", "200 MiB/s measured", "provision 200 to 250 MiB/s")
+	p = one(t, given(t, gp2of1000, ""), rated(foreign(1, time.Minute), 100, units.MiB, time.Minute))
+	if text(p.Warnings, "gp3-default-throughput") != "" {
+		t.Error("100 MiB/s fit into gp3's default")
+	}
+}
+
+func TestFailureIsNotJudged(t *testing.T) {
+	r := foreign(3000, time.Minute)
+	r.Failure = &result.Failure{Code: 5, Text: []string{"fio: io_u error on file /dev/sdb: Input/output error"}}
+	d := readings(t, given(t, gp3base, ""), r)
+	p := d.Phases[0]
+	if p.State != "failed" || p.Failed == nil || p.Verdict != "" || p.IOPS.Mean != 0 || len(p.LimitedBy) != 0 || len(d.Checks) != 0 {
+		t.Errorf("%+v, checks %v", p, d.Checks)
+	}
+	says(t, "summary", p.Summary, "error (5)", "Input/output error", "worth nothing")
+	encoded, _ := json.Marshal(p)
+	says(t, "JSON", string(encoded), `"iops":null`, `"failed":{"code":5`)
+}
+
+func TestJobsSideBySide(t *testing.T) {
+	// Four jobs share what the volume has: 750 IOPS each are its 3,000.
+	var all []result.Reading
+	for range 4 {
+		all = append(all, foreign(750, time.Minute))
+	}
+	for _, p := range readings(t, given(t, gp3base, ""), all...).Phases {
+		if limits(p)[model.VolumeIOPS] != 1 {
+			t.Errorf("limits %v", p.LimitedBy)
+		}
+		says(t, "warning", text(p.Warnings, "side-by-side"), "4 jobs", "3,000 IOPS", "25 %")
+	}
+	// One after another they do not.
+	for i := range all {
+		all[i].Group = i
+	}
+	if p := readings(t, given(t, gp3base, ""), all...).Phases[0]; limits(p)[model.QueueDepth] != 1 {
+		t.Errorf("limits %v", p.LimitedBy)
+	}
+}
+
+func TestWarmUp(t *testing.T) {
+	p := one(t, given(t, gp3base, ""), logged(foreign(1, time.Minute), 400, 120, 3000, 300))
+	if p.WarmUp == nil || p.Verdict != analyze.Sustained {
+		t.Fatalf("warm-up %v, verdict %q", p.WarmUp, p.Verdict)
+	}
+	near(t, "until", p.WarmUp.UntilS, 120, 1)
+	near(t, "steady", p.WarmUp.SteadyIOPS, 3000, 1)
+	says(t, "summary", p.Summary, "400 IOPS on average for the first 2 min", "3,000 IOPS throughout, held by the volume's provisioned IOPS")
+	says(t, "advice", p.Advice, "steady figure")
+	// A rise, and then the fall that credits bring: both are told.
+	p = one(t, given(t, gp2of100, ""), logged(foreign(1, time.Minute), 1000, 100, 3000, 300, 300, 300))
+	if p.WarmUp == nil || p.Cliff == nil || p.Cliff.Cause != analyze.GP2Credits {
+		t.Errorf("warm-up %v, cliff %v: %s", p.WarmUp, p.Cliff, p.Summary)
+	}
+	// A peak is no warm-up.
+	p = one(t, given(t, gp3base, ""), logged(foreign(1, time.Minute), 1000, 100, 3000, 100, 1000, 100))
+	if p.WarmUp != nil {
+		t.Errorf("warm-up %+v", p.WarmUp)
+	}
+}
+
+func TestFallsAndRecoveries(t *testing.T) {
+	random := rand.New(rand.NewPCG(4, 4))
+	r := logged(foreign(1, time.Minute), 3000, 200, 300, 200, 3000, 200, 300, 200, 3000, 200)
+	for i := range r.IOPS {
+		r.IOPS[i].Value *= 1 + 0.05*random.NormFloat64()
+	}
+	p := one(t, given(t, gp2of100, ""), r)
+	if len(p.Changes) != 4 {
+		t.Fatalf("changes %+v", p.Changes)
+	}
+	for i, at := range []float64{200, 400, 600, 800} {
+		near(t, "change", p.Changes[i].AtS, at, 2)
+	}
+	says(t, "summary", p.Summary, "IOPS twice and recovered", "the burst credits were spent")
+	// What no limit explains is not called credits.
+	p = one(t, given(t, gp3base, ""), r)
+	says(t, "unknown", p.Summary, "taken by something else")
+	if p.Verdict != analyze.Unstable {
+		t.Errorf("verdict %q", p.Verdict)
+	}
+}
+
+func TestBimodal(t *testing.T) {
+	r := foreign(3000, time.Minute)
+	// 70 % around 0.5 ms, 30 % around 10 ms, and hardly any between.
+	for _, b := range []struct{ ms, count float64 }{{0.4, 200}, {0.5, 300}, {0.6, 200}, {1, 10}, {2, 2}, {4, 1}, {8, 80}, {10, 140}, {12, 80}} {
+		r.Total.Latency.Bins = append(r.Total.Latency.Bins, result.Bin{At: time.Duration(b.ms * 1e6), Count: int64(b.count)})
+	}
+	p := one(t, analyze.Given{}, r)
+	if len(p.Modes) != 2 {
+		t.Fatalf("modes %+v", p.Modes)
+	}
+	near(t, "first", p.Modes[0].Share, 0.7, 0.02)
+	near(t, "second", p.Modes[1].AtMS, 10, 1.5)
+	says(t, "warning", text(p.Warnings, "bimodal"), "2 groups", "about 0.5 ms")
+	// One group with a long tail is one.
+	r.Total.Latency.Bins = nil
+	for i := range 20 {
+		r.Total.Latency.Bins = append(r.Total.Latency.Bins, result.Bin{At: time.Duration(i+1) * time.Millisecond, Count: int64(10000 >> i)})
+	}
+	if p = one(t, analyze.Given{}, r); len(p.Modes) != 0 {
+		t.Errorf("modes of a tail: %+v", p.Modes)
+	}
+}
