@@ -6,22 +6,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"ebscope/docs/schema"
-	"ebscope/internal/ebs"
+	"ebscope/internal/intake"
 	"ebscope/internal/report"
 	"ebscope/internal/result"
 )
 
 type reportOptions struct {
-	output string
+	analyzeOptions
 	theme  string
 	title  string
 	dir    string
@@ -32,9 +31,10 @@ func newReportCommand() *cobra.Command {
 	var o reportOptions
 	cmd := &cobra.Command{
 		Use:   "report PATH…",
-		Short: "Draw the report of a run: a table, a page, pictures, or data",
-		Long: `Draws run directories as a table, Markdown, or one HTML page; each chart as an SVG or PNG picture; every sample as CSV;
-the figures as OpenMetrics or JSON. Everything states what it was made from: run, options, program and times.
+		Short: "Draw results: a table, a page, pictures, or data",
+		Long: `Draws run directories, or what analyze reads of anyone's results, as a table, Markdown, or one HTML page; each chart as an
+SVG or PNG picture; every sample as CSV; the figures as OpenMetrics or JSON. Everything states what it was made from: run,
+options, program and times.
 
 Pictures go to files in --dir; a single one may go to stdout. With --theme auto, a page follows its reader's settings,
 and pictures are light.`,
@@ -42,10 +42,11 @@ and pictures are light.`,
   ebscope report runs/20261130T120000Z-gp2-vs-gp3-emulated -o html > cliff.html
   ebscope report runs/20261130T120000Z-gp2-vs-gp3-emulated -o png --theme dark --dir pictures
   ebscope report runs/* -o csv > samples.csv
+  ebscope report fio.json fio_iops.1.log --volume gp2:100GiB -o html > results.html
   ebscope report --schema`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && !o.schema {
-				return usage("%s takes at least one argument, a run directory; see %s --help", cmd.CommandPath(), cmd.CommandPath())
+				return usage("%s takes at least one path: a run directory, files or folders with results, or -; see %s --help", cmd.CommandPath(), cmd.CommandPath())
 			}
 			return nil
 		},
@@ -54,14 +55,23 @@ and pictures are light.`,
 				_, err := cmd.OutOrStdout().Write(schema.Analysis)
 				return err
 			}
-			catalog, err := givenCatalog(cmd)
+			var err error
+			if o.catalog, err = givenCatalog(cmd); err != nil {
+				return err
+			}
+			reports, err := o.load(cmd.Context(), args, cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
-			return runReport(cmd.Context(), args, o, catalog, commandLine(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			for i := range reports {
+				reports[i].Title, reports[i].Theme, reports[i].Tool, reports[i].Command = o.title, report.Theme(o.theme), tool(), commandLine()
+			}
+			return o.draw(reports, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
+	f.StringVar(&o.volume, "volume", "", "volume that was measured, as TYPE:SIZE[:IOPS[:MiB/s]]; for results that are no run directory")
+	f.StringVar(&o.instance, "instance", "", "EC2 instance type that it was measured from; likewise")
 	f.StringVar(&o.theme, "theme", string(report.Auto), "colours of a page or picture: auto, light, dark")
 	f.StringVar(&o.title, "title", "", "title, instead of what was found")
 	f.StringVar(&o.dir, "dir", "", "folder for pictures, which is made if needed")
@@ -87,44 +97,67 @@ func commandLine() string {
 	return strings.Join(words, " ")
 }
 
-func runReport(ctx context.Context, paths []string, o reportOptions, given *ebs.Catalog, command string, stdout, stderr io.Writer) error {
+// load reads run directories, or else what any tool wrote as one report.
+func (o reportOptions) load(ctx context.Context, paths []string, stdin io.Reader) ([]report.Report, error) {
+	if !slices.ContainsFunc(paths, func(p string) bool { return isRunDirectory(p) }) {
+		r, err := loadReadings(ctx, paths, o.analyzeOptions, stdin)
+		return []report.Report{r}, err
+	}
+	if o.volume != "" || o.instance != "" {
+		return nil, usage("a run directory says itself what was measured; leave out --volume and --instance")
+	}
 	var reports []report.Report
 	for _, path := range paths {
-		if err := isRun(path); err != nil {
-			return err
+		if !isRunDirectory(path) {
+			return nil, usage("%s is not a run directory: it has no %s; give run directories, or other results, at a time", path, result.RunFile)
 		}
-		r, err := load(ctx, path, given)
+		r, err := load(ctx, path, o.catalog)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		r.Title, r.Theme, r.Tool, r.Command = o.title, report.Theme(o.theme), tool(), command
 		reports = append(reports, r)
 	}
-	switch o.output {
-	case "csv":
-		return report.CSV(stdout, reports...)
-	case "openmetrics":
-		return report.OpenMetrics(stdout, reports...)
-	}
-	if len(reports) > 1 {
+	return reports, nil
+}
+
+// draw writes the reports in the format that was asked for. Where input was skipped, an error says so after the rest.
+func (o reportOptions) draw(reports []report.Report, stdout, stderr io.Writer) error {
+	r := reports[0]
+	several := o.output == "csv" || o.output == "openmetrics"
+	if len(reports) > 1 && !several {
 		return usage("-o %s draws one run at a time, and there are %d; -o csv and -o openmetrics take several", o.output, len(reports))
 	}
-	r := reports[0]
-	switch o.output {
-	case "svg":
-		return pictures(r.Pictures(), o, report.Picture.SVG, stdout, stderr)
-	case "png":
-		return pictures(r.Pictures(), o, report.Picture.PNG, stdout, stderr)
-	case "json":
-		return report.JSON(stdout, r)
+	for _, n := range r.Document.Notes {
+		fmt.Fprintln(stderr, "ebscope:", intake.Line(n))
 	}
-	return show(stdout, r, o.output)
+	var err error
+	switch o.output {
+	case "csv":
+		err = report.CSV(stdout, reports...)
+	case "openmetrics":
+		err = report.OpenMetrics(stdout, reports...)
+	case "svg":
+		err = o.pictures(r.Pictures(), report.Picture.SVG, stdout, stderr)
+	case "png":
+		err = o.pictures(r.Pictures(), report.Picture.PNG, stdout, stderr)
+	case "json":
+		err = report.JSON(stdout, r)
+	default:
+		err = show(stdout, r, o.output)
+	}
+	if err != nil {
+		return err
+	}
+	return skipped(r.Document.Notes)
 }
 
 // pictures writes each picture to a file in a folder, or a single one to stdout where no folder is given.
-func pictures(all []report.Picture, o reportOptions, draw func(report.Picture, io.Writer) error, stdout, stderr io.Writer) error {
+func (o reportOptions) pictures(all []report.Picture, draw func(report.Picture, io.Writer) error, stdout, stderr io.Writer) error {
 	if o.dir == "" {
-		if len(all) == 1 {
+		switch len(all) {
+		case 0:
+			return errors.New("there is nothing to draw: no series and no distribution is known")
+		case 1:
 			return draw(all[0], stdout)
 		}
 		return usage("-o %s draws %d pictures; name a folder for them with --dir", o.output, len(all))
@@ -144,22 +177,6 @@ func pictures(all []report.Picture, o reportOptions, draw func(report.Picture, i
 		fmt.Fprintln(stderr, path)
 	}
 	return nil
-}
-
-// isRun says of a path that is no run directory what is wrong with it.
-func isRun(path string) error {
-	_, err := os.Stat(filepath.Join(path, result.RunFile))
-	switch {
-	case err == nil:
-		return nil
-	case isOneOf(err, fs.ErrNotExist, syscall.ENOTDIR):
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return usage("%s is not there; give a run directory, as bench and simulate name it", path)
-		}
-		return usage("%s is not a run directory: it has no %s; give one that bench or simulate made", path, result.RunFile)
-	default:
-		return err
-	}
 }
 
 // writeReport renders a report in full before it replaces the file.

@@ -105,6 +105,10 @@ func (p Picture) keys(c draw.Canvas, y vg.Length, colours palette) {
 			x += 18
 		}
 	}
+	if p.chart.HasBand() {
+		word("shaded: the extremes within each window")
+		x += 18
+	}
 	if p.chart.HasPredicted() {
 		var path vg.Path
 		path.Move(vg.Point{X: x, Y: y - keySize/2 - 1.5})
@@ -262,7 +266,7 @@ func (d drawing) band(c draw.Canvas, l line, x, y func(float64) vg.Length) {
 		}
 		left, right := x(l.Times[i-1]), min(c.Max.X, x(l.Times[i]))
 		low, high := max(c.Min.Y, y(*l.Lows[i])), min(c.Max.Y, y(*l.Highs[i]))
-		path = append(path, rectangle(left, low, max(0.5, right-left), max(0.5, high-low))...)
+		path = append(path, rectangle(left, low, max(1, right-left), max(0.5, high-low))...)
 	}
 	if len(path) > 0 {
 		c.Fill(path)

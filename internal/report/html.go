@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io"
 	"regexp"
+	"slices"
 	"time"
 
 	"ebscope/internal/workload"
@@ -188,6 +189,11 @@ func (c chart) HasPredicted() bool {
 		}
 	}
 	return false
+}
+
+// HasBand says whether the extremes within each window are drawn.
+func (c chart) HasBand() bool {
+	return slices.ContainsFunc(c.Series, func(l line) bool { return len(l.Highs) > 0 })
 }
 
 // spike says whether the first window of a series stands out: the one-off burst of a rate bucket.

@@ -67,25 +67,41 @@ func (l *line) fill(s result.Series, compress, scale float64, n int) {
 		}
 		return
 	}
-	stretches := max(1, (n-1)/2)
+	kept := 2
+	if ranged {
+		kept = 4 // the means have a lowest and a highest of their own
+	}
+	stretches := max(1, (n-1)/kept)
 	for i := range stretches {
-		low, high := i*len(s)/stretches, i*len(s)/stretches
-		for j := low; j < (i+1)*len(s)/stretches; j++ {
-			if lowest(s[j]) < lowest(s[low]) {
-				low = j
-			}
-			if highest(s[j]) > highest(s[high]) {
-				high = j
-			}
-		}
-		keep(s[min(low, high)])
-		if low != high {
-			keep(s[max(low, high)])
+		for _, j := range extremes(s, i*len(s)/stretches, (i+1)*len(s)/stretches) {
+			keep(s[j])
 		}
 	}
 	if end := s[len(s)-1]; l.Times[len(l.Times)-1] < seconds(end.End, compress) {
 		keep(end)
 	}
+}
+
+// extremes returns in order where a stretch of a series has its lowest and its highest, of the means and of all.
+func extremes(s result.Series, from, to int) []int {
+	low, high, lowMean, highMean := from, from, from, from
+	for j := from; j < to; j++ {
+		if lowest(s[j]) < lowest(s[low]) {
+			low = j
+		}
+		if highest(s[j]) > highest(s[high]) {
+			high = j
+		}
+		if s[j].Value < s[lowMean].Value {
+			lowMean = j
+		}
+		if s[j].Value > s[highMean].Value {
+			highMean = j
+		}
+	}
+	all := []int{low, high, lowMean, highMean}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // lowest and highest are the extremes of a window, its mean where no others are known.
