@@ -12,7 +12,9 @@ import (
 
 	"ebscope/internal/compare"
 	"ebscope/internal/ebs"
+	"ebscope/internal/intake"
 	"ebscope/internal/report"
+	"ebscope/internal/result"
 )
 
 func newCompareCommand() *cobra.Command {
@@ -52,7 +54,7 @@ one that is proved, or cannot be tested, ends with exit code 3. PHASE:iops<-5% i
 			if err != nil {
 				return err
 			}
-			return runCompare(cmd.Context(), args, catalog, thresholds, output, cmd.OutOrStdout())
+			return runCompare(cmd.Context(), args, catalog, thresholds, output, cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
 	cmd.Flags().StringVar(&failOn, "fail-on", "", "changes that are not acceptable, such as 'iops<-5%,p99>+10%'")
@@ -60,17 +62,24 @@ one that is proved, or cannot be tested, ends with exit code 3. PHASE:iops<-5% i
 	return cmd
 }
 
-func runCompare(ctx context.Context, args []string, catalog *ebs.Catalog, thresholds []compare.Threshold, output string, stdout io.Writer) error {
+func runCompare(ctx context.Context, args []string, catalog *ebs.Catalog, thresholds []compare.Threshold, output string, stdin io.Reader, stdout io.Writer) error {
 	subjects := make([]compare.Subject, len(args))
+	var notes []result.Note
 	for i, arg := range args {
-		s, err := loadSubject(ctx, arg, catalog)
+		s, of, err := loadSubject(ctx, arg, catalog, stdin)
 		if err != nil {
 			return err
 		}
 		subjects[i] = s
+		notes = append(notes, of...)
 	}
 	distinguish(subjects)
 	d := compare.Compare(subjects[0], subjects[1:], thresholds)
+	for _, n := range notes {
+		if n.Skipped {
+			d.Notes = append(d.Notes, "Skipped: "+intake.Line(n))
+		}
+	}
 	if err := showComparison(stdout, d, subjects, output); err != nil {
 		return err
 	}
@@ -82,7 +91,7 @@ func runCompare(ctx context.Context, args []string, catalog *ebs.Catalog, thresh
 	case len(d.Unjudged) > 0:
 		return partError{fmt.Errorf("--fail-on: no figure to judge %s by", strings.Join(d.Unjudged, ", "))}
 	default:
-		return nil
+		return skipped(notes)
 	}
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,20 +13,23 @@ import (
 	"ebscope/internal/result"
 )
 
-// loadSubject reads a subject of a comparison: a run directory or file, one volume of a run, or several that repeat each
-// other.
-func loadSubject(ctx context.Context, arg string, catalog *ebs.Catalog) (compare.Subject, error) {
+// loadSubject reads a subject of a comparison: a run directory or results of any tool, one volume of a run, or several that
+// repeat each other. Notes say what was skipped.
+func loadSubject(ctx context.Context, arg string, catalog *ebs.Catalog, stdin io.Reader) (compare.Subject, []result.Note, error) {
 	paths, err := repeats(arg)
 	if err != nil {
-		return compare.Subject{}, err
+		return compare.Subject{}, nil, err
 	}
 	subjects := make([]compare.Subject, len(paths))
+	var all []result.Note
 	for i, path := range paths {
-		if subjects[i], err = loadRun(ctx, path, catalog); err != nil {
-			return compare.Subject{}, err
+		var notes []result.Note
+		if subjects[i], notes, err = loadOne(ctx, path, catalog, stdin); err != nil {
+			return compare.Subject{}, nil, err
 		}
+		all = append(all, notes...)
 	}
-	return compare.Repeats(arg, subjects), nil
+	return compare.Repeats(arg, subjects), all, nil
 }
 
 // repeats takes an argument apart into the paths that it names. What is there under the whole name is just that.
@@ -60,21 +64,22 @@ func repeats(arg string) ([]string, error) {
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
-// loadRun reads RUN or RUN:VOLUME.
-func loadRun(ctx context.Context, path string, catalog *ebs.Catalog) (compare.Subject, error) {
+// loadOne reads RUN, RUN:VOLUME, or what any tool wrote.
+func loadOne(ctx context.Context, path string, catalog *ebs.Catalog, stdin io.Reader) (compare.Subject, []result.Note, error) {
 	dir, volume := path, ""
-	if i := strings.LastIndexByte(path, ':'); i > 0 && !exists(path) && exists(path[:i]) {
+	if i := strings.LastIndexByte(path, ':'); i > 0 && !exists(path) && isRunDirectory(path[:i]) {
 		dir, volume = path[:i], path[i+1:]
 	}
-	if !exists(dir) {
-		return compare.Subject{}, usage("there is no %s", dir)
-	}
-	if !exists(filepath.Join(dir, result.RunFile)) {
-		return compare.Subject{}, usage("%s is no run directory", dir)
+	if !isRunDirectory(dir) {
+		r, err := loadReadings(ctx, []string{path}, analyzeOptions{catalog: catalog}, stdin)
+		if err != nil {
+			return compare.Subject{}, nil, err
+		}
+		return compare.OfReadings(path, r.Readings, r.Document), r.Document.Notes, nil
 	}
 	r, err := load(ctx, dir, catalog)
 	if err != nil {
-		return compare.Subject{}, err
+		return compare.Subject{}, nil, err
 	}
 	var volumes []string
 	for _, p := range r.Document.Phases {
@@ -83,7 +88,7 @@ func loadRun(ctx context.Context, path string, catalog *ebs.Catalog) (compare.Su
 		}
 	}
 	if volume != "" && !slices.Contains(volumes, volume) {
-		return compare.Subject{}, usage("%s: the run has no phase on a volume named %q; it has some on %s", path, volume, strings.Join(volumes, ", "))
+		return compare.Subject{}, nil, usage("%s: the run has no phase on a volume named %q; it has some on %s", path, volume, strings.Join(volumes, ", "))
 	}
-	return compare.OfRun(path, r.Run, r.Document, r.Measured, volume), nil
+	return compare.OfRun(path, r.Run, r.Document, r.Measured, volume), nil, nil
 }

@@ -15,13 +15,11 @@ import (
 func OfRun(name string, run result.Run, document analyze.Document, measured []*result.Measurement, volume string) Subject {
 	s := Subject{Name: name, Facts: facts(
 		"target", string(run.Target),
-		"compressed", fmt.Sprintf("%g times", run.Compress),
+		"compressed", compression(run.Compress),
 		"instance", run.Profile.Instance,
 		"fio", run.Environment.FioVersion,
-		"engine", run.Environment.Engine,
 		"kernel", run.Environment.Kernel,
 		"CPU", run.Environment.CPU,
-		"test file", run.Profile.FileSize.String(),
 	)}
 	volumes := map[string]string{}
 	for _, v := range document.Volumes {
@@ -34,7 +32,8 @@ func OfRun(name string, run result.Run, document analyze.Document, measured []*r
 		w := Workload{string(spec.Pattern), spec.BlockSize, spec.QueueDepth, spec.Jobs}
 		p := Phase{Name: spec.Name, Volume: spec.Volume, Workload: w, Compress: run.Compress}
 		p.Facts = append(facts("volume", volumes[spec.Volume]), workloadFacts(w, spec.ReadPercent, spec.Duration)...)
-		p.Facts = append(p.Facts, facts("rest before", spec.Rest.String(), "think time", spec.ThinkTime.String(), "rate", spec.RateIOPS.String())...)
+		p.Facts = append(p.Facts, facts("ioengine", run.Environment.Engine, "size", run.Profile.FileSize.String(),
+			"rest before", spec.Rest.String(), "think time", spec.ThinkTime.String(), "rate", spec.RateIOPS.String())...)
 		state := run.Phases[i].State
 		switch {
 		case state != result.Done:
@@ -47,14 +46,19 @@ func OfRun(name string, run result.Run, document analyze.Document, measured []*r
 			if run.Compress > 1 {
 				r.Duration = time.Duration(float64(spec.Duration) / run.Compress)
 			}
-			for _, segment := range document.Phases[i].Segments {
-				r.Levels = append(r.Levels, Level{seconds(segment.FromS), seconds(segment.ToS)})
-			}
+			r.Levels = levels(document.Phases[i])
 			p.Runs = []Run{r}
 		}
 		s.Phases = append(s.Phases, p)
 	}
 	return s
+}
+
+func compression(k float64) string {
+	if k == 1 {
+		return "no"
+	}
+	return fmt.Sprintf("%g times", k)
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
