@@ -49,28 +49,36 @@ func (l latency) convert(where, kind string, samples float64, r *review) result.
 		r.doubt("%s: N is %v, out of range", where, samples)
 		return result.Latency{Kind: kind}
 	}
-	at := func(what string, x float64) time.Duration {
+	at := func(what string, of, x float64) time.Duration {
 		if !(x >= 0 && x*float64(l.unit) < math.MaxInt64) {
+			if of > 0 {
+				what = fmt.Sprintf("%s %v", what, of)
+			}
 			r.doubt("%s: %s is %v, out of range", where, what, x)
 			return 0
 		}
 		return time.Duration(math.Round(x * float64(l.unit)))
 	}
-	out := result.Latency{Kind: kind, Samples: int64(samples), Min: at("min", l.min), Max: at("max", l.max), Mean: at("mean", l.mean)}
+	out := result.Latency{Kind: kind, Samples: int64(samples), Min: at("min", 0, l.min), Max: at("max", 0, l.max), Mean: at("mean", 0, l.mean)}
 	for _, p := range l.percentiles {
 		switch {
 		case p.key == 0:
 		case p.key < 0 || p.key > 100:
 			r.doubt("%s: %v is no percentile", where, p.key)
 		default:
-			out.Percentiles = append(out.Percentiles, result.Percentile{Percent: p.key, Value: at(fmt.Sprintf("percentile %v", p.key), p.value)})
+			out.Percentiles = append(out.Percentiles, result.Percentile{Percent: p.key, Value: at("percentile", p.key, p.value)})
 		}
 	}
 	for _, b := range l.bins {
 		if !(b.key >= 0 && b.value >= 0 && b.value < 1<<53) {
 			r.doubt("%s: the bin %v holds %v I/Os", where, b.key, b.value)
-		} else if b.value > 0 {
-			out.Bins = append(out.Bins, result.Bin{At: at("a bin", b.key), Count: int64(b.value)})
+			continue
+		}
+		bin := result.Bin{At: at("a bin", 0, b.key), Count: int64(b.value)}
+		if last := len(out.Bins) - 1; last >= 0 && out.Bins[last].At == bin.At { // by rounding
+			out.Bins[last].Count += bin.Count
+		} else if bin.Count > 0 {
+			out.Bins = append(out.Bins, bin)
 		}
 	}
 	return out
