@@ -23,7 +23,7 @@ func CSV(w io.Writer, reports ...Report) error {
 		for _, g := range r.groups() {
 			for _, m := range g.Members {
 				if m.done() && m.measured != nil {
-					r.samples(out, m)
+					r.samples(out, g.Name, m)
 				}
 			}
 		}
@@ -36,7 +36,7 @@ func CSV(w io.Writer, reports ...Report) error {
 }
 
 // samples writes the series of a phase. An error stays in the writer.
-func (r Report) samples(out *csv.Writer, m member) {
+func (r Report) samples(out *csv.Writer, phase string, m member) {
 	p := r.Parameters()
 	source, job, direction := "", m.Name, "total"
 	if m.reading != nil {
@@ -48,7 +48,7 @@ func (r Report) samples(out *csv.Writer, m member) {
 	case m.Read == nil && m.Write == nil && (m.RW == "write" || m.RW == "randwrite"):
 		direction = "write"
 	}
-	head := []string{p.Tool, p.Run, string(p.Target), number(p.Compress), source, m.Name, m.Phase.Volume, job}
+	head := []string{p.Tool, p.Run, string(p.Target), number(p.Compress), source, phase, m.Phase.Volume, job}
 	for _, series := range []struct {
 		metric, unit string
 		points       result.Series

@@ -16,6 +16,9 @@ func OpenMetrics(w io.Writer, reports ...Report) error {
 	}
 	var b bytes.Buffer
 	for _, f := range m.families {
+		if len(f.samples) == 0 {
+			continue
+		}
 		fmt.Fprintf(&b, "# TYPE %s %s\n", f.name, f.kind)
 		if f.unit != "" {
 			fmt.Fprintf(&b, "# UNIT %s %s\n", f.name, f.unit)
@@ -83,7 +86,7 @@ func (m *metricsText) run(r Report) {
 			if !member.done() {
 				continue
 			}
-			labels := append(run[:len(run):len(run)], label{"phase", member.Name}, label{"volume", member.Volume})
+			labels := append(run[:len(run):len(run)], label{"phase", g.Name}, label{"volume", member.Volume})
 			if member.reading != nil {
 				labels = append(labels, label{"source", fmt.Sprintf("%s:%d:%d", member.reading.Source.File, member.reading.Source.Line, member.reading.Source.Document)}, label{"job", member.reading.Job})
 			}
@@ -92,7 +95,9 @@ func (m *metricsText) run(r Report) {
 	}
 }
 
+// phase adds the figures of a phase. In what was read from files, zero means that one is not known.
 func (m *metricsText) phase(p member, labels []label) {
+	unknown := func(x float64) bool { return x == 0 && p.reading != nil }
 	with := func(more ...label) []label { return append(labels[:len(labels):len(labels)], more...) }
 	m.family("ebscope_phase", "info", "", "What a phase did and how it is judged.").add("_info", 1,
 		with(label{"pattern", p.RW}, label{"block_size", fmt.Sprint(p.BlockSize)}, label{"queue_depth", fmt.Sprint(p.QueueDepth)},
@@ -102,14 +107,23 @@ func (m *metricsText) phase(p member, labels []label) {
 		name  string
 		value float64
 	}{{"mean", p.IOPS.Mean}, {"min", p.IOPS.Min}, {"max", p.IOPS.Max}} {
+		if unknown(p.IOPS.Mean) {
+			break
+		}
 		rate.add("", v.value, with(label{"statistic", v.name})...)
 	}
-	m.family("ebscope_throughput_bytes_per_second", "gauge", "bytes_per_second", "Bytes a second over the phase.").
-		add("", p.ThroughputMiBps*(1<<20), labels...)
+	if !unknown(p.ThroughputMiBps) {
+		m.family("ebscope_throughput_bytes_per_second", "gauge", "bytes_per_second", "Bytes a second over the phase.").
+			add("", p.ThroughputMiBps*(1<<20), labels...)
+	}
 	if l := p.Latency; l != nil {
 		const thousandth = 1e-3
-		m.family("ebscope_latency_mean_seconds", "gauge", "seconds", "Mean latency.").add("", l.Mean*thousandth, with(label{"kind", l.Kind})...)
-		m.family("ebscope_latency_max_seconds", "gauge", "seconds", "Highest latency.").add("", l.Max*thousandth, with(label{"kind", l.Kind})...)
+		if !unknown(l.Mean) {
+			m.family("ebscope_latency_mean_seconds", "gauge", "seconds", "Mean latency.").add("", l.Mean*thousandth, with(label{"kind", l.Kind})...)
+		}
+		if !unknown(l.Max) {
+			m.family("ebscope_latency_max_seconds", "gauge", "seconds", "Highest latency.").add("", l.Max*thousandth, with(label{"kind", l.Kind})...)
+		}
 		for _, q := range []struct {
 			quantile string
 			value    *float64

@@ -44,6 +44,14 @@ type member struct {
 	reading             *result.Reading // nil for a run of ebscope
 }
 
+// figure prints a figure of a phase. In what was read from files, zero means that it is not known.
+func (m member) figure(x float64, print func(float64) string) string {
+	if x == 0 && m.reading != nil {
+		return none
+	}
+	return print(x)
+}
+
 func (m member) done() bool { return m.State == string(result.Done) }
 
 // colours is how many series colours the page has.
@@ -90,10 +98,34 @@ func (r Report) groups() []group {
 func (r Report) phaseNames() []string {
 	var names []string
 	seen := map[string]bool{}
-	for _, p := range r.Document.Phases {
-		if !seen[p.Name] {
-			seen[p.Name] = true
-			names = append(names, p.Name)
+	for _, name := range r.names() {
+		if !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// names returns the name of each phase of the document. Readings have each a name of their own, for it is not known what
+// two of one job's name have in common.
+func (r Report) names() []string {
+	names := make([]string, len(r.Document.Phases))
+	seen := map[string]int{}
+	for i, p := range r.Document.Phases {
+		names[i] = p.Name
+		if i >= len(r.Readings) {
+			continue
+		}
+		source := sourceName(r.Readings[i])
+		if names[i] == "" {
+			names[i] = source
+		}
+		if seen[names[i]] > 0 {
+			names[i] += " of " + source
+		}
+		if seen[names[i]]++; seen[names[i]] > 1 {
+			names[i] += fmt.Sprintf(" (%d)", seen[names[i]])
 		}
 	}
 	return names
@@ -125,7 +157,7 @@ func (r Report) leadName() string {
 // members returns the phases of a name: by volume, and those without one of the listed volumes as they come.
 func (r Report) members(name string) []member {
 	var members []member
-	listed := map[string]bool{}
+	listed, names := map[string]bool{}, r.names()
 	add := func(i, volume int) {
 		m := r.member(i, volume)
 		m.place = len(members)
@@ -134,13 +166,13 @@ func (r Report) members(name string) []member {
 	for v, volume := range r.Document.Volumes {
 		listed[volume.Name] = true
 		for i, p := range r.Document.Phases {
-			if p.Name == name && p.Volume == volume.Name {
+			if names[i] == name && p.Volume == volume.Name {
 				add(i, v)
 			}
 		}
 	}
 	for i, p := range r.Document.Phases {
-		if p.Name == name && !listed[p.Volume] {
+		if names[i] == name && !listed[p.Volume] {
 			add(i, -1)
 		}
 	}

@@ -40,22 +40,22 @@ func (r Report) rows(g group) []row {
 	add := func(label string, of func(m member) cell) { line(label, false, of) }
 	say := func(label string, of func(m member) cell) { line(label, true, of) }
 	add("IOPS, mean", func(m member) cell {
-		return cell{Text: iops(m.IOPS.Mean), Expected: expected(m, func(e analyze.Expected) float64 { return e.IOPSMean }, iops)}
+		return cell{Text: m.figure(m.IOPS.Mean, iops), Expected: expected(m, func(e analyze.Expected) float64 { return e.IOPSMean }, iops)}
 	})
-	add("IOPS, lowest", func(m member) cell { return cell{Text: iops(m.IOPS.Min)} })
-	add("IOPS, highest", func(m member) cell { return cell{Text: iops(m.IOPS.Max)} })
+	add("IOPS, lowest", func(m member) cell { return cell{Text: extreme(m, m.IOPS.Min)} })
+	add("IOPS, highest", func(m member) cell { return cell{Text: extreme(m, m.IOPS.Max)} })
 	add("IOPS, fio's mean", func(m member) cell {
-		return cell{Text: iops(m.IOPS.FioMean), Expected: expected(m, func(e analyze.Expected) float64 { return e.IOPSFioMean }, iops)}
+		return cell{Text: m.figure(m.IOPS.FioMean, iops), Expected: expected(m, func(e analyze.Expected) float64 { return e.IOPSFioMean }, iops)}
 	})
 	add("MiB/s", func(m member) cell {
-		return cell{Text: mibps(m.ThroughputMiBps), Expected: expected(m, func(e analyze.Expected) float64 { return e.ThroughputMiBps }, mibps)}
+		return cell{Text: m.figure(m.ThroughputMiBps, mibps), Expected: expected(m, func(e analyze.Expected) float64 { return e.ThroughputMiBps }, mibps)}
 	})
 	latency := func(label string, of func(l analyze.Latency) *float64, model func(e analyze.Expected) float64) {
 		add(label+", ms", func(m member) cell {
 			if m.Latency == nil {
 				return cell{Text: none}
 			}
-			c := cell{Text: optional(of(*m.Latency), figure)}
+			c := cell{Text: optional(of(*m.Latency), func(x float64) string { return m.figure(x, figure) })}
 			if model != nil {
 				c.Expected = expected(m, model, figure)
 			}
@@ -107,6 +107,14 @@ func (r Report) credits(balance *float64) string {
 		return none
 	}
 	return amount(*balance * r.compress())
+}
+
+// extreme prints the lowest or the highest rate, which is known where the mean is.
+func extreme(m member, x float64) string {
+	if m.reading != nil && m.IOPS.Mean == 0 {
+		return none
+	}
+	return iops(x)
 }
 
 func expected(m member, of func(analyze.Expected) float64, print func(float64) string) string {

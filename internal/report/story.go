@@ -36,6 +36,14 @@ func (r Report) headline() string {
 	if r.Title != "" {
 		return r.Title
 	}
+	if n := len(r.Readings); n > 1 {
+		return fmt.Sprintf("%d results: %s", n, r.finding())
+	}
+	return r.finding()
+}
+
+// finding says what was found in one sentence.
+func (r Report) finding() string {
 	shown, rival := r.lead()
 	if shown != nil {
 		return r.fall(*shown, rival)
@@ -232,7 +240,9 @@ func (r Report) keyFacts() []fact {
 	facts := []fact{
 		{"Until the fall", span(c.AtSUncompressed)},
 		{"IOPS of " + shown.Volume, iops(c.BeforeIOPS) + " → " + iops(c.AfterIOPS)},
-		latencyFact(*shown),
+	}
+	if f := latencyFact(*shown); shown.outstanding() > 0 {
+		facts = append(facts, f)
 	}
 	p, priced := r.prices()
 	if v, ok := r.Run.Profile.Volume(shown.Volume); ok && priced && v.Config.Type == ebs.GP2 {

@@ -154,10 +154,10 @@ func (t *terminal) figures(m member) []any {
 		prediction = iops(m.Expected.IOPSMean)
 	}
 	if m.Latency == nil {
-		return []any{iops(m.IOPS.Mean), prediction, mibps(m.ThroughputMiBps), none, none, none}
+		return []any{m.figure(m.IOPS.Mean, iops), prediction, m.figure(m.ThroughputMiBps, mibps), none, none, none}
 	}
-	return []any{iops(m.IOPS.Mean), prediction, mibps(m.ThroughputMiBps),
-		figure(m.Latency.Mean), optional(m.Latency.P50, figure), optional(m.Latency.P99, figure)}
+	return []any{m.figure(m.IOPS.Mean, iops), prediction, m.figure(m.ThroughputMiBps, mibps),
+		m.figure(m.Latency.Mean, figure), optional(m.Latency.P50, figure), optional(m.Latency.P99, figure)}
 }
 
 func (t *terminal) spark() {
