@@ -64,7 +64,7 @@ func (r reader) advice(p Phase) string {
 	switch {
 	case has(p.Warnings, "above-limit"), has(p.Warnings, "above-any-volume"):
 		return "If this was an EBS volume, write the whole file once before it is read (precondition), with direct=1 and a file larger than memory, and measure again."
-	case has(p.Warnings, "series-differs"):
+	case has(p.Warnings, seriesDiffers):
 		return "Log with log_avg_msec=1000, so that every window holds many I/Os, and measure again."
 	case p.WarmUp != nil:
 		return "Quote the steady figure. To measure it alone, read the whole volume once before (initialize it), or use ramp_time."

@@ -138,14 +138,14 @@ func creditsFall(catalog *ebs.Catalog, t ebs.VolumeType, before, after plateau, 
 	}
 	size := roundSize(low / float64(t.IOPS.PerGiB))
 	config := ebs.Volume{Type: t.Type, Size: size}
-	name, least := config.String(), units.Bytes(float64(t.IOPS.Min/t.IOPS.PerGiB)*float64(units.GiB))
-	formula := fmt.Sprintf("%s IOPS ÷ %s per GiB = %s GiB", amount(low), amount(float64(t.IOPS.PerGiB)), units.Thousands(size.GiB()))
+	name := config.String()
+	formula := fmt.Sprintf("%s IOPS ÷ %g per GiB = %s GiB", amount(low), float64(t.IOPS.PerGiB), units.Thousands(size.GiB()))
 	if low <= float64(t.IOPS.Min)*(1+fits) {
-		size = least
-		config.Size = size
-		name, formula = fmt.Sprintf("%s of at most %.0f GiB", t.Type, size.GiB()), fmt.Sprintf("%s IOPS is the least that the type has", amount(float64(t.IOPS.Min)))
+		config.Size = units.Bytes(t.IOPS.Min/t.IOPS.PerGiB) * units.GiB
+		name = fmt.Sprintf("%s of at most %.0f GiB", t.Type, config.Size.GiB())
+		formula = fmt.Sprintf("%s IOPS is the least that the type has", amount(float64(t.IOPS.Min)))
 	}
-	if catalog.Validate(config) != nil {
+	if catalog.Validate(config) != nil || before.data > catalog.Performance(config).Throughput*(1+near) {
 		return nil
 	}
 	spent := (high - low) * at
@@ -170,12 +170,15 @@ func dataFall(t ebs.VolumeType, before, after plateau) []Candidate {
 	rule := t.Throughput.PerTiB
 	tib := float64(after.data / rule.Baseline)
 	burst := min(float64(rule.Burst)*tib, float64(t.Throughput.Max))
-	size := roundSize(tib * 1024)
+	size, fit := roundSize(tib*1024), 0.65
+	if whole := math.Round(tib); whole > 0 && math.Abs(tib/whole-1) <= fits/2 {
+		size, fit = units.Bytes(whole)*units.TiB, 0.8
+	}
 	if size < t.MinSize || size > t.MaxSize || math.Abs(float64(before.data)/burst-1) > fits {
 		return nil
 	}
 	config := ebs.Volume{Type: t.Type, Size: size}
-	return []Candidate{{Configuration: config.String(), Type: string(t.Type), Cause: HDDCredits, Fit: 0.75,
+	return []Candidate{{Configuration: config.String(), Type: string(t.Type), Cause: HDDCredits, Fit: fit,
 		Text: fmt.Sprintf("%v ÷ %v per TiB = %.1f TiB, whose burst is %v.", after.data, rule.Baseline, tib, units.Throughput(burst))}}
 }
 

@@ -37,13 +37,13 @@ func (l plateau) burst(t ebs.VolumeType, runtime float64, all *[]Candidate) {
 	if runtime > 0 {
 		least = math.Ceil((float64(t.IOPS.Burst) - float64(t.IOPS.Credits)/runtime) / float64(t.IOPS.PerGiB))
 	}
-	name, why := fmt.Sprintf("%s below %.0f GiB on burst credits", t.Type, most), "smaller ones run out of credits earlier or later"
+	name, why := fmt.Sprintf("%s below %s GiB on burst credits", t.Type, units.Thousands(most)), "its size says for how long"
 	if least > float64(t.IOPS.Min/t.IOPS.PerGiB) {
-		name = fmt.Sprintf("%s of %.0f to %.0f GiB", t.Type, least, most)
+		name = fmt.Sprintf("%s of %s to %s GiB", t.Type, units.Thousands(least), units.Thousands(most))
 		why = fmt.Sprintf("a smaller one would have run out of credits within %s", duration(runtime))
 	}
 	*all = append(*all, Candidate{Configuration: name, Type: string(t.Type), Cause: GP2Credits, Fit: 0.85 * near,
-		Text: fmt.Sprintf("Every %s below %.0f GiB bursts to %v; %s.", t.Type, most, t.IOPS.Burst, why)})
+		Text: fmt.Sprintf("Every %s below %s GiB bursts to %v; %s.", t.Type, units.Thousands(most), t.IOPS.Burst, why)})
 }
 
 // baseline explains a level by the size of a volume whose IOPS come with it.
@@ -64,7 +64,7 @@ func (l plateau) baseline(t ebs.VolumeType, all *[]Candidate) {
 	}
 	config := ebs.Volume{Type: t.Type, Size: size}
 	*all = append(*all, Candidate{Configuration: config.String() + " on its baseline", Type: string(t.Type), Fit: fit,
-		Text: fmt.Sprintf("%s IOPS ÷ %s per GiB = %s GiB.", amount(ops), amount(float64(t.IOPS.PerGiB)), units.Thousands(size.GiB()))})
+		Text: fmt.Sprintf("%s IOPS ÷ %g per GiB = %s GiB.", amount(ops), float64(t.IOPS.PerGiB), units.Thousands(size.GiB()))})
 }
 
 // provisioned explains a level by what customers usually provision: what is included, or a round figure.

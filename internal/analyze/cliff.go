@@ -38,7 +38,7 @@ func findFall(c course, ceilings []ceiling) (fall, bool) {
 		}
 		below := c.held(0, i+1, func(l level) bool { return l.typical <= middle })
 		above := c.held(i+1, len(c.levels), func(l level) bool { return l.typical > middle })
-		lasts := below <= part(restless, at-c.start()) && above <= part(restless, c.end()-at)
+		lasts := below <= shortPart(at-c.start()) && above <= shortPart(c.end()-at)
 		f := fall{at, before, after, causeOf(after.typical, ceilings)}
 		if f.cause == UnknownCause {
 			lasts = lasts && f.drop() >= leastUnexplained && c.share(at-c.start()) >= restless && c.share(c.end()-at) >= restless
@@ -50,7 +50,8 @@ func findFall(c course, ceilings []ceiling) (fall, bool) {
 	return found, deepest > 0
 }
 
-func part(share float64, d time.Duration) time.Duration { return time.Duration(share * float64(d)) }
+// shortPart is the part of a time that does not count.
+func shortPart(d time.Duration) time.Duration { return time.Duration(restless * float64(d)) }
 
 // causeOf names the credits whose end leaves the given level.
 func causeOf(after float64, all []ceiling) Cause {

@@ -40,11 +40,11 @@ func (r reader) risen(c course) (to int, ok bool) {
 		rises := after.typical >= before.typical/(1-leastChange) && c.levels[0].typical <= (1-leastUnexplained)*after.typical
 		above := c.held(0, i+1, func(l level) bool { return l.typical > middle })
 		below := c.held(i+1, len(c.levels), func(l level) bool { return l.typical <= middle })
-		lasts := above <= part(restless, at-c.start()) && c.share(c.end()-at) >= restless && c.share(at-c.start()) >= restless/10
+		lasts := above <= shortPart(at-c.start()) && c.share(c.end()-at) >= restless && c.share(at-c.start()) >= restless/10
 		// Coming back to where it began, it was a peak, unless credits are known to leave that level.
 		end := c.levels[len(c.levels)-1].typical
 		returns := end <= c.levels[0].typical/(1-leastUnexplained) && causeOf(end, r.ceilings) == UnknownCause
-		if rises && lasts && (below <= part(restless, c.end()-at) || !returns) {
+		if rises && lasts && (below <= shortPart(c.end()-at) || !returns) {
 			to, ok = i+1, true
 		}
 	}

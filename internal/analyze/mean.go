@@ -134,12 +134,12 @@ func (r reader) doubts(p Phase) []result.Warning {
 	if s := r.reading.SteadyState; s != nil && !s.Attained {
 		warn("no-steady-state", "fio's own steady state (%s) was not reached.", s.Criterion)
 	}
-	r.plan(p, warn)
+	r.plan(warn)
 	return all
 }
 
 // plan warns where a move to gp3 with its defaults would be a loss.
-func (r reader) plan(p Phase, warn func(code, format string, args ...any)) {
+func (r reader) plan(warn func(code, format string, args ...any)) {
 	if r.given.Volume == nil || r.given.Volume.Type != "gp2" {
 		return
 	}

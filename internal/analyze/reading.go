@@ -3,6 +3,7 @@ package analyze
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -115,7 +116,8 @@ func (r reader) judgeReading(p *Phase) {
 	samples = during(samples, r.subject.phase.Duration)
 	if text := r.contradicted(samples); text != "" {
 		m.IOPS, samples = nil, nil
-		p.Warnings = append(p.Warnings, result.Warning{Code: "series-differs", Text: text})
+		m.Warnings = slices.DeleteFunc(slices.Clone(m.Warnings), func(w result.Warning) bool { return w.Code == seriesDiffers })
+		p.Warnings = append(p.Warnings, result.Warning{Code: seriesDiffers, Text: text})
 	}
 	r.measure(p, m)
 	if r.total.iops == 0 && len(samples) == 1 { // a log of one line, without a summary
@@ -132,6 +134,9 @@ func (r reader) judgeReading(p *Phase) {
 	}
 	p.Advice = r.advice(*p)
 }
+
+// seriesDiffers is the code of the warning that a log and its summary contradict each other, whoever finds it first.
+const seriesDiffers = "series-differs"
 
 // contradicted says that a series and the summary cannot both be true; it is "" where they agree. The summary counts every
 // I/O, and is trusted.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"ebscope/internal/crystaldiskmark"
 	"ebscope/internal/fio/log"
 	"ebscope/internal/fio/output"
 	"ebscope/internal/result"
@@ -36,7 +37,7 @@ func (c *collector) piece(p piece) error {
 	}
 	r := bufio.NewReaderSize(cancelable{c.ctx, p.r}, headSize)
 	head, err := r.Peek(headSize)
-	if err != nil && err != io.EOF { //nolint:errorlint // Peek passes the reader's own error on
+	if err != nil && err != io.EOF {
 		c.skip(p.name, "cannot be read: %v", err)
 		return c.ctx.Err()
 	}
@@ -55,17 +56,19 @@ func (c *collector) piece(p piece) error {
 		c.skip(p.name, "is binary; expected %s", Expected)
 	case bytes.Contains(head[:min(len(head), 4096)], []byte(`"ebscope.analysis/`)):
 		c.remark(p.name, "is an analysis of ebscope and no result; analyze the run directory that it is from")
+	case crystaldiskmark.Looks(head):
+		c.text(p, crystaldiskmark.Read)
 	case log.Looks(p.name, head):
 		c.log(p)
 	default:
-		c.text(p)
+		c.text(p, output.Read)
 	}
 	return c.ctx.Err()
 }
 
 // text reads what is neither packed nor a log.
-func (c *collector) text(p piece) {
-	readings, notes, err := output.Read(p.name, p.r)
+func (c *collector) text(p piece, read func(string, io.Reader) ([]result.Reading, []result.Note, error)) {
+	readings, notes, err := read(p.name, p.r)
 	c.readings = append(c.readings, readings...)
 	c.notes = append(c.notes, notes...)
 	switch {
@@ -195,7 +198,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 		b.err = fmt.Errorf("is read up to %d MiB and no further: it unpacks to more than %d times its size", b.n>>20, maxGrowth)
 	case b.n > maxUnpacked:
 		b.err = fmt.Errorf("is read up to %d GiB and no further", b.n>>30)
-	case err != nil && err != io.EOF: //nolint:errorlint // io.EOF is never wrapped by a reader
+	case err != nil && err != io.EOF:
 		b.err = fmt.Errorf("is cut off or damaged after %d bytes: %w", b.n, err)
 	default:
 		return n, err
@@ -215,6 +218,3 @@ func (c cancelable) Read(b []byte) (int, error) {
 	}
 	return c.r.Read(b)
 }
-
-// source is where a piece is found.
-func (p piece) source() result.Source { return result.Source{File: p.name} }
