@@ -39,6 +39,7 @@ func examine(text []byte, kind *Kind) (head, bool) {
 			*kind = Histogram
 			h.kind, h.columns, h.bins, h.unit, h.perIO, h.share = Histogram, bins.count+3, bins, bins.unit, true, 1
 			h.direction = 2 // where histogramLine puts it
+			h.reason = "its number of bins"
 			h.clock(first, 0)
 			return h, true
 		}
@@ -84,6 +85,11 @@ func examine(text []byte, kind *Kind) (head, bool) {
 		h.unit, h.reason = h.latencyUnit(all)
 	}
 	return h, true
+}
+
+// plain says whether lines are what fio writes for each I/O by default, perhaps with more columns.
+func (h *head) plain() bool {
+	return h.perIO && h.origin == 0 && h.peak < 0 && h.columns >= 4
 }
 
 // usual is how many columns most lines have.
@@ -205,13 +211,14 @@ func everyValue(all []fields, value uint64) bool {
 	return !slices.ContainsFunc(all, func(f fields) bool { return f.column[1] != value })
 }
 
-// rounded is the window that lines are apart by: their median distance, which is a ms off now and then.
+// rounded is the window that lines are apart by: their median distance, which is a ms off now and then. Of two in the
+// middle it is the shorter, for where a line is missing, the distance is twice the window.
 func rounded(spacing []uint64) uint64 {
 	const round = 10
 	if len(spacing) == 0 {
 		return 0
 	}
-	middle := spacing[len(spacing)/2]
+	middle := spacing[(len(spacing)-1)/2]
 	if near := (middle + round/2) / round * round; 100*max(near, middle)-100*min(near, middle) <= middle {
 		return near
 	}

@@ -71,8 +71,9 @@ type Log struct {
 	Window time.Duration
 	// Epoch is the first line's time where the log states times of day.
 	Epoch time.Time
-	// Unit is that of latencies, a microsecond or a nanosecond, and 0 where nothing says which.
-	Unit time.Duration
+	// Unit is that of latencies, a microsecond or a nanosecond, and 0 where nothing says which. Because says what did.
+	Unit    time.Duration
+	Because string
 	// Lines were read, Skipped were not; empty lines are neither.
 	Lines, Skipped int64
 	// Tracks are in the order of directions; an averaged log of several jobs has some for each, in the order of jobs.
@@ -84,12 +85,13 @@ type Log struct {
 // Track is one direction in a log: of all its I/Os, or of one job's windows.
 type Track struct {
 	Direction Direction
-	Cells     []Cell      // in ascending time; windows without a line have none
-	Count     int64       // lines, or I/Os in a histogram
-	Sum       float64     // of values, in the log's unit
-	Min, Max  float64     // in the log's unit
-	Bytes     units.Bytes // of all I/Os; 0 where the log does not state it
-	histogram *histogram  // of latencies per I/O, and of clat_hist
+	Width     time.Duration // of the cells of single I/Os; 0 where each has its own
+	Cells     []Cell        // in ascending time; windows without a line have none
+	Count     int64         // lines, or I/Os in a histogram
+	Sum       float64       // of values, in the log's unit
+	Min, Max  float64       // in the log's unit
+	Bytes     units.Bytes   // of all I/Os; 0 where the log does not state it
+	histogram *histogram    // of latencies per I/O, and of clat_hist
 }
 
 // Cell is one window of a track. In an averaged log it is one line, or several where the log has more than can be held.
@@ -173,9 +175,9 @@ func (l *Log) finish(w *worker, version *fio.Version) {
 	case l.Kind == "":
 		doubt("neither its name nor its lines say whether values are IOPS, bandwidth or latency; fio's names end in _iops, _bw, _lat, _clat or _slat, a job's number and .log")
 	case l.Kind.latency():
-		l.Unit = w.head.unit
-		if l.Unit == 0 && version != nil {
-			l.Unit = time.Nanosecond
+		l.Unit, l.Because = w.head.unit, w.head.reason
+		if version != nil && !w.head.stated && l.Kind != Histogram {
+			l.Unit, l.Because = time.Nanosecond, "fio "+version.String()
 			if !version.AtLeast(nanoseconds) {
 				l.Unit = time.Microsecond
 			}

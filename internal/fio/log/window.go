@@ -3,6 +3,8 @@ package log
 import (
 	"math/bits"
 	"time"
+
+	"ebscope/internal/units"
 )
 
 // maxWindows is how many windows a direction has at most: at least half of it, once the log is long enough.
@@ -100,8 +102,8 @@ func (s *side) join(o *side) {
 
 // track returns the side in the form of the result. It is empty where there were no I/Os.
 func (s *side) track(d Direction) Track {
-	t := Track{Direction: d, Bytes: sizeOf(s.bytes), histogram: s.latency}
 	width := time.Millisecond << s.shift
+	t := Track{Direction: d, Width: width, Bytes: units.Bytes(s.bytes), histogram: s.latency}
 	used := 0
 	for i := range s.windows {
 		used += int(min(s.windows[i].count, 1))

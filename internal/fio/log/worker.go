@@ -7,8 +7,6 @@ import (
 	"io"
 	"runtime"
 	"sync"
-
-	"ebscope/internal/units"
 )
 
 // maxWorkers bounds memory: each holds a few MiB.
@@ -93,49 +91,70 @@ func (w *worker) tracks() (all []Track) {
 	return all
 }
 
-func sizeOf(bytes uint64) units.Bytes { return units.Bytes(bytes) }
-
 // parse reads the lines of a block. Lines as fio writes them are read here, others by irregular.
+//
+// A number's end is known only after it was looked at, which would make each number wait for the one before. So each is
+// taken to be as long as that of the line before, and that is corrected where it is not: the processor goes ahead.
 func (w *worker) parse(b block) {
 	var column [maxColumns]uint64
+	var lengths, more [maxColumns]int
 	buf, columns, number := b.buf, w.head.columns, b.line
+	if w.head.stated {
+		columns = -1 // only irregular knows units
+	}
+	plain := w.head.plain()
+	var lines int64
 	for at := 0; at < b.text; number++ {
-		start, n, good := at, 0, false
+		start, n, c := at, 0, byte(0)
 		for n < maxColumns {
 			value, length := digits(binary.LittleEndian.Uint64(buf[at:]))
+			if length != lengths[n] {
+				lengths[n] = length
+			}
+			at += lengths[n]
 			if length == 8 {
-				var ok bool
-				if value, at, ok = decimal(buf, at); !ok {
-					break
+				low, length := digits(binary.LittleEndian.Uint64(buf[at:]))
+				value = value*powers[length] + low
+				if length != more[n] {
+					more[n] = length
+				}
+				at += more[n]
+				if length == 8 {
+					break // sixteen digits or more are for irregular
 				}
 			} else if length == 0 {
 				break
-			} else {
-				at += length
 			}
 			column[n] = value
 			n++
-			c := buf[at]
-			at++
-			if c == ',' {
-				if buf[at] == ' ' {
-					at++
-				}
+			if c = buf[at]; c != ',' {
+				break
+			}
+			if buf[at+1] == ' ' {
+				at += 2
 				continue
 			}
-			if c == '\r' {
-				c = buf[at]
-				at++
-			}
-			good = c == '\n'
-			break
+			at++
 		}
-		if !good || n != columns {
+		if c == '\r' {
+			at++
+			c = buf[at]
+		}
+		if c != '\n' || n != columns {
 			at = w.irregular(b, start, number)
 			continue
 		}
+		at++
+		if plain && column[0] <= maxTime && column[1]>>maxValueBits == 0 && column[2] < uint64(Unstated) {
+			if s := &w.sides[column[2]]; s.windows != nil {
+				s.add(column[0], column[1], column[3])
+				lines++
+				continue
+			}
+		}
 		w.line(&column, number)
 	}
+	w.lines += lines
 }
 
 // irregular reads a line that is not as fio writes it, or skips it, and returns where the next begins.

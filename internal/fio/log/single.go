@@ -1,0 +1,77 @@
+package log
+
+import (
+	"time"
+
+	"ebscope/internal/result"
+)
+
+// seriesWidth is how long the windows of a series of single I/Os are. They hold about a hundred, so that chance alone
+// moves a rate by a tenth, but are no shorter than 50 ms and hardly longer than a second, which a dip may last. They
+// cannot be shorter than the cells of any track.
+func seriesWidth(all []part) time.Duration {
+	const enough, shortest, longest = 100, 50 * time.Millisecond, time.Second
+	width := time.Millisecond
+	var count int64
+	for _, p := range all {
+		count += p.Count
+		width = max(width, p.Width)
+	}
+	wanted := min(max(time.Duration(float64(ending(all))*enough/float64(max(count, 1))), shortest), longest)
+	for width < wanted {
+		width *= 2
+	}
+	return width
+}
+
+// ending is when the last cell ends.
+func ending(all []part) (end time.Duration) {
+	for _, p := range all {
+		if n := len(p.Cells); n > 0 {
+			end = max(end, p.Cells[n-1].End)
+		}
+	}
+	return end
+}
+
+// regular sums up tracks of single I/Os in windows of one width. Windows without I/Os are empty cells.
+func regular(all []part, width time.Duration) []Cell {
+	cells := make([]Cell, (ending(all)+width-1)/width)
+	for i := range cells {
+		cells[i].End = time.Duration(i+1) * width
+	}
+	for _, p := range all {
+		for _, c := range p.Cells {
+			w := &cells[(c.End-1)/width]
+			if w.Count == 0 {
+				w.Min = c.Min
+			}
+			c.End = w.End
+			w.join(c)
+		}
+	}
+	return cells
+}
+
+// countRates is the rate of single I/Os by window. The last window is left out where less than half of it was logged.
+func countRates(all []part, width time.Duration) (series result.Series) {
+	end := ending(all)
+	for i, c := range regular(all, width) {
+		length := min(width, end-time.Duration(i)*width)
+		if length < width/2 && i > 0 {
+			break
+		}
+		series = append(series, result.Point{End: time.Duration(i)*width + length, Value: float64(c.Count) / length.Seconds()})
+	}
+	return series
+}
+
+// singleLatencies is the mean latency of single I/Os by window in ms, with the extremes.
+func singleLatencies(all []part, width time.Duration) (series result.Series) {
+	for _, c := range regular(all, width) {
+		if c.Count > 0 {
+			series = append(series, c.point())
+		}
+	}
+	return series
+}
