@@ -72,14 +72,14 @@ func (r Report) chart(g group, maxPoints int) chart {
 	if block := g.Members[0].BlockSize; block >= largeBlock {
 		unit, scale = "MiB/s", units.Bytes(block).MiB()
 	}
-	c := r.draw(g, unit, scale, maxPoints, func(m result.Measurement) result.Series { return m.IOPS })
+	c := r.draw(g, unit, scale, maxPoints, member.rates, func(m result.Measurement) result.Series { return m.IOPS })
 	c.ID, c.Title = "rate-"+g.Name, unit
 	return c
 }
 
 // latencyChart draws the mean latency of a phase over time; it is empty where no latency was logged.
 func (r Report) latencyChart(g group, maxPoints int) chart {
-	c := r.draw(g, "ms", 1, maxPoints, func(m result.Measurement) result.Series { return m.Latency })
+	c := r.draw(g, "ms", 1, maxPoints, member.latencies, func(m result.Measurement) result.Series { return m.Latency })
 	c.Heading = "Mean latency over time: " + c.Heading
 	c.ID, c.Title, c.Text = "latency-"+g.Name, "Mean latency, ms", "Mean latency in milliseconds over time, "+g.Name+"."
 	for i := range c.Marks {
@@ -88,7 +88,16 @@ func (r Report) latencyChart(g group, maxPoints int) chart {
 	return c
 }
 
-func (r Report) draw(g group, unit string, scale float64, maxPoints int, of func(result.Measurement) result.Series) chart {
+// latencies is the series of mean latencies, nil where none is known.
+func (m member) latencies() result.Series {
+	if m.measured == nil {
+		return nil
+	}
+	return m.measured.Latency
+}
+
+// draw draws a quantity on all volumes: what was measured, and what the model predicts.
+func (r Report) draw(g group, unit string, scale float64, maxPoints int, measured func(member) result.Series, predicted func(result.Measurement) result.Series) chart {
 	c := chart{Unit: unit, Heading: g.heading(), Compressed: r.compress() != 1, Series: []line{}, Marks: []mark{}}
 	add := func(m member, of result.Series, predicted bool) {
 		if len(of) == 0 {
@@ -101,14 +110,14 @@ func (r Report) draw(g group, unit string, scale float64, maxPoints int, of func
 	}
 	var texts []string
 	for _, m := range g.Members {
-		if m.done() && m.measured != nil {
-			add(m, of(*m.measured), false)
+		if m.done() {
+			add(m, measured(m), false)
 		}
 		texts = append(texts, r.describe(m, unit, scale))
 	}
 	for _, m := range g.Members {
 		if m.predicted != nil && r.Document.Run.Target != result.Simulated { // a simulation is its own prediction
-			add(m, of(*m.predicted), true)
+			add(m, predicted(*m.predicted), true)
 		}
 		if m.done() && m.Cliff != nil {
 			c.Marks = append(c.Marks, mark{At: m.Cliff.AtSUncompressed, Colour: m.colour(), Title: span(m.Cliff.AtSUncompressed),

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -44,6 +45,14 @@ type member struct {
 	reading             *result.Reading // nil for a run of ebscope
 }
 
+// rates is the series of IOPS, nil where none is known. In what was read from files, zeros alone are no series.
+func (m member) rates() result.Series {
+	if m.measured == nil || m.reading != nil && !slices.ContainsFunc(m.measured.IOPS, func(p result.Point) bool { return p.Value != 0 }) {
+		return nil
+	}
+	return m.measured.IOPS
+}
+
 // figure prints a figure of a phase. In what was read from files, zero means that it is not known.
 func (m member) figure(x float64, print func(float64) string) string {
 	if x == 0 && m.reading != nil {
@@ -81,10 +90,9 @@ type group struct {
 func (r Report) groups() []group {
 	var first, middle, last []group
 	lead := r.leadName()
-	for _, name := range r.phaseNames() {
-		g := group{Name: name, Members: r.members(name)}
+	for _, g := range r.all() {
 		switch {
-		case name == lead:
+		case g.Name == lead:
 			first = append(first, g)
 		case g.Members[0].preparation():
 			last = append(last, g)
@@ -95,16 +103,29 @@ func (r Report) groups() []group {
 	return append(append(first, middle...), last...)
 }
 
-func (r Report) phaseNames() []string {
-	var names []string
-	seen := map[string]bool{}
-	for _, name := range r.names() {
-		if !seen[name] {
-			seen[name] = true
-			names = append(names, name)
+// all returns the phases by name, in the document's order. Each reading stands alone.
+func (r Report) all() []group {
+	names := r.names()
+	var groups []group
+	at := map[string]int{}
+	for i := range r.Document.Phases {
+		m := r.member(i)
+		m.Name = names[i]
+		g, ok := at[m.Name]
+		if !ok {
+			g = len(groups)
+			at[m.Name] = g
+			groups = append(groups, group{Name: m.Name})
+		}
+		groups[g].Members = append(groups[g].Members, m)
+	}
+	for _, g := range groups {
+		slices.SortStableFunc(g.Members, func(a, b member) int { return cmp.Compare(uint(a.volume), uint(b.volume)) })
+		for i := range g.Members {
+			g.Members[i].place = i
 		}
 	}
-	return names
+	return groups
 }
 
 // names returns the name of each phase of the document. Readings have each a name of their own, for it is not known what
@@ -144,44 +165,34 @@ func (r Report) leadName() string {
 	if name != "" {
 		return name
 	}
-	for _, candidate := range r.phaseNames() {
-		for _, m := range r.members(candidate) {
-			if m.done() && !m.preparation() {
-				return candidate
+	candidates := r.all()
+	for _, want := range []func(m member) bool{
+		func(m member) bool { return len(m.rates()) > 1 },
+		func(member) bool { return true },
+	} {
+		for _, g := range candidates {
+			if slices.ContainsFunc(g.Members, func(m member) bool { return m.done() && !m.preparation() && want(m) }) {
+				return g.Name
 			}
 		}
 	}
 	return ""
 }
 
-// members returns the phases of a name: by volume, and those without one of the listed volumes as they come.
+// members returns the phases of a name.
 func (r Report) members(name string) []member {
-	var members []member
-	listed, names := map[string]bool{}, r.names()
-	add := func(i, volume int) {
-		m := r.member(i, volume)
-		m.place = len(members)
-		members = append(members, m)
-	}
-	for v, volume := range r.Document.Volumes {
-		listed[volume.Name] = true
-		for i, p := range r.Document.Phases {
-			if names[i] == name && p.Volume == volume.Name {
-				add(i, v)
-			}
+	for _, g := range r.all() {
+		if g.Name == name {
+			return g.Members
 		}
 	}
-	for i, p := range r.Document.Phases {
-		if names[i] == name && !listed[p.Volume] {
-			add(i, -1)
-		}
-	}
-	return members
+	return nil
 }
 
 // member returns the phase of an index in the document.
-func (r Report) member(index, volume int) member {
-	m := member{Phase: r.Document.Phases[index], volume: volume}
+func (r Report) member(index int) member {
+	m := member{Phase: r.Document.Phases[index]}
+	m.volume = slices.IndexFunc(r.Document.Volumes, func(v analyze.Volume) bool { return v.Name == m.Volume })
 	for i, record := range r.Run.Phases {
 		if record.Name == m.Name && record.Volume == m.Volume {
 			m.err, m.measured, m.predicted = record.Error, at(r.Measured, i), at(r.Predicted, i)

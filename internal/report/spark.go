@@ -16,15 +16,14 @@ type spark struct{ Volume, Line, Text string }
 func (r Report) sparks(g group, width int) (drawn []spark, over string) {
 	length, top := 0.0, 0.0
 	for _, m := range g.Members {
-		if m.done() && m.measured != nil && len(m.measured.IOPS) > 0 {
-			s := m.measured.IOPS
+		if s := m.rates(); m.done() && len(s) > 0 {
 			length = max(length, s[len(s)-1].End.Seconds())
 		}
 	}
 	cells := map[string][]float64{}
 	for _, m := range g.Members {
-		if m.done() && m.measured != nil {
-			cells[m.Volume] = means(m.measured.IOPS, length, width)
+		if m.done() {
+			cells[m.Volume] = means(m.rates(), length, width)
 			for _, x := range cells[m.Volume] {
 				top = max(top, x)
 			}

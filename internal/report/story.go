@@ -75,6 +75,9 @@ func (r Report) finding() string {
 		return fmt.Sprintf("%s ran on %s to the end: this run is too short to see it fall", m.Volume, credits)
 	}
 	if m := first(analyze.Unstable); m != nil {
+		if m.Name == m.Volume {
+			return fmt.Sprintf("No lasting fall, but %s is unstable", m.Name)
+		}
 		return fmt.Sprintf("No lasting fall, but %s is unstable on %s", m.Name, m.Volume)
 	}
 	if m := first(""); m != nil {
@@ -88,12 +91,14 @@ func (r Report) finding() string {
 
 // told returns the finished phases that the headline may speak of, all but layouts, and how many have finished.
 func (r Report) told() (phases []member, done int) {
+	names := r.names()
 	for i, p := range r.Document.Phases {
 		if p.State != string(result.Done) {
 			continue
 		}
 		done++
-		if m := r.member(i, -1); !m.spec.Layout() {
+		if m := r.member(i); !m.spec.Layout() {
+			m.Name = names[i]
 			phases = append(phases, m)
 		}
 	}

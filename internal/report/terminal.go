@@ -137,7 +137,11 @@ func (t *terminal) phases() {
 	for _, group := range t.groups() {
 		name := group.Name
 		for _, m := range group.Members {
-			g.AppendRow(append(table.Row{clean(name), clean(m.Volume)}, t.figures(m)...))
+			volume := m.Volume
+			if volume == m.Name { // a log alone, of which neither is known
+				volume = ""
+			}
+			g.AppendRow(append(table.Row{clean(name), clean(volume)}, t.figures(m)...))
 			name = ""
 		}
 	}
@@ -190,7 +194,7 @@ func (t *terminal) verdicts() {
 			if m.preparation() && m.done() {
 				continue
 			}
-			name, style := m.Volume+" "+g.Name+": ", ""
+			name, style := m.about()+": ", ""
 			if !m.done() {
 				style = red
 			}

@@ -117,6 +117,14 @@ func (m member) title() string {
 	return capital(text)
 }
 
+// about names the phase and its volume, once where they are the same.
+func (m member) about() string {
+	if m.Volume == m.Name {
+		return m.Name
+	}
+	return m.Volume + " " + m.Name
+}
+
 // heading says what was done in a phase, with its name: "Random read, 4 KiB, queue depth 32 (randread-qd32)".
 func (g group) heading() string { return fmt.Sprintf("%s (%s)", g.Members[0].title(), g.Name) }
 
