@@ -32,6 +32,9 @@ func (r reader) fail(p *Phase, f result.Failure) {
 	}
 	p.Summary = strings.TrimRight(p.Summary, ".") + ". Its figures are worth nothing."
 	p.Advice = errorAdvice[f.Code]
+	if strings.Contains(p.Summary, "verify") {
+		p.Advice = errorAdvice[84]
+	}
 	if p.Advice == "" {
 		p.Advice = "Find the cause in what the tool printed, and run it again."
 	}
@@ -39,7 +42,7 @@ func (r reader) fail(p *Phase, f result.Failure) {
 }
 
 // errorWords stand in the lines that tell of an error, among those that tell of something else.
-var errorWords = regexp.MustCompile(`(?i)err|fail|invalid|unable|no space|requires`)
+var errorWords = regexp.MustCompile(`(?i)err|fail|invalid|unable|no space|requires|verify: `)
 
 // telling is the line that says most about a failure, "" where there is none.
 func telling(lines []string) string {

@@ -228,3 +228,16 @@ func roundSize(gib float64) units.Bytes {
 	}
 	return units.Bytes(max(1, math.Round(gib))) * units.GiB
 }
+
+// usual returns the round figure that people choose which is nearest, and whether the given one is so close that chance
+// would rarely put it there: round figures lie a tenth apart or more.
+func usual(x float64) (round float64, ok bool) {
+	power := math.Pow(10, math.Floor(math.Log10(max(x, 1))))
+	best := math.Inf(1)
+	for _, digits := range []float64{1, 1.2, 1.5, 1.6, 2, 2.5, 3, 4, 5, 6, 7, 8, 9, 10} {
+		if off := math.Abs(x/(digits*power) - 1); off < best {
+			best, round = off, digits*power
+		}
+	}
+	return round, best <= 0.005
+}

@@ -54,13 +54,11 @@ func (l plateau) baseline(t ebs.VolumeType, all *[]Candidate) {
 	}
 	size := roundSize(ops / float64(t.IOPS.PerGiB))
 	fit := 0.3 // every level is the baseline of some size
-	switch {
-	case ops <= float64(t.IOPS.Min)*(1+fits):
+	if round, ok := usual(ops / float64(t.IOPS.PerGiB)); ok {
+		size, fit = units.Bytes(round)*units.GiB, 0.6
+	}
+	if ops <= float64(t.IOPS.Min)*(1+fits) {
 		fit = 0.5
-	case size%(100*units.GiB) == 0:
-		fit = 0.6
-	case size%(50*units.GiB) == 0:
-		fit = 0.45
 	}
 	config := ebs.Volume{Type: t.Type, Size: size}
 	*all = append(*all, Candidate{Configuration: config.String() + " on its baseline", Type: string(t.Type), Fit: fit,
@@ -78,28 +76,25 @@ func (l plateau) provisioned(t ebs.VolumeType, all *[]Candidate) {
 	ops := l.ops(t.Type)
 	included := t.IOPS.Included
 	near, ok := closeness(ops, float64(included))
-	round, step := math.Round(ops/500)*500, 0.35
-	if math.Mod(round, 1000) == 0 {
-		step = 0.55
-	}
+	round, isUsual := usual(ops)
 	off := math.Abs(ops/round - 1)
 	switch {
 	case included > 0 && ok:
 		add(0.95*near, included.String()+", which are included", "Every %s has %v unless more are provisioned.", t.Type, included)
-	case ops > float64(max(included, t.IOPS.Min)) && round > 0 && round <= float64(t.IOPS.Max) && off <= fits/3:
-		add(step*(1-off/fits), fmt.Sprintf("%s provisioned IOPS", units.Thousands(round)), "%s IOPS are within %.1f %% of a round figure.", amount(ops), 100*off)
+	case ops > float64(max(included, t.IOPS.Min)) && isUsual && round <= float64(t.IOPS.Max):
+		add(0.6*(1-off/fits), fmt.Sprintf("%s provisioned IOPS", units.Thousands(round)), "%s IOPS are within %.1f %% of a round figure.", amount(ops), 100*off)
 	}
 	if !t.Throughput.Provisioned {
 		return
 	}
 	near, ok = closeness(float64(l.data), float64(t.Throughput.Included))
-	mib := math.Round(l.data.MiBps()/25) * 25
+	mib, isUsual := usual(l.data.MiBps())
 	off = math.Abs(l.data.MiBps()/mib - 1)
 	switch {
 	case ok:
 		add(0.95*near, t.Throughput.Included.String()+", which are included", "Every %s has %v unless more is provisioned.", t.Type, t.Throughput.Included)
-	case l.data > t.Throughput.Included && mib <= t.Throughput.Max.MiBps() && off <= fits/3:
-		add(0.5*(1-off/fits), fmt.Sprintf("%.0f MiB/s provisioned", mib), "%s MiB/s are within %.1f %% of a round figure.", amount(l.data.MiBps()), 100*off)
+	case l.data > t.Throughput.Included && mib <= t.Throughput.Max.MiBps() && isUsual:
+		add(0.6*(1-off/fits), fmt.Sprintf("%.0f MiB/s provisioned", mib), "%s MiB/s are within %.1f %% of a round figure.", amount(l.data.MiBps()), 100*off)
 	}
 }
 

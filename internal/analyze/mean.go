@@ -122,9 +122,6 @@ func (r reader) doubts(p Phase) []result.Warning {
 		warn("queue-depth-derived", "No queue depth is stated; Little's law gives about %s I/Os outstanding (%s IOPS × %s ms).",
 			amount(r.inFlight), amount(r.total.iops), amount(p.Latency.Mean))
 	}
-	if p.Latency == nil && r.total.ios > 0 {
-		warn("latency-not-measured", "Latency was not measured (gtod_reduce or disable_lat).")
-	}
 	if stated.Direct != nil && !*stated.Direct {
 		warn("not-direct", "The I/O went through the page cache (direct=0): figures are those of memory and of the volume together.")
 	}

@@ -171,7 +171,6 @@ func TestQueueDepthIsNotInvented(t *testing.T) {
 	if p = one(t, given(t, gp3base, ""), r); p.Outstanding != nil || p.Latency != nil {
 		t.Errorf("outstanding %v, latency %v from nothing", p.Outstanding, p.Latency)
 	}
-	says(t, "without latency", text(p.Warnings, "latency-not-measured"), "not measured")
 }
 
 func TestNotDeviceBacked(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"ebscope/internal/fio"
 	"ebscope/internal/fio/log"
 	"ebscope/internal/result"
+	"ebscope/internal/units"
 )
 
 // logFile is a log, and what its name says.
@@ -67,7 +68,7 @@ func (c *collector) join() {
 	}
 	for i := range c.readings {
 		if logs := mine[i]; logs != nil {
-			attach(&c.readings[i], logs)
+			join(&c.readings[i], logs)
 			for _, l := range logs {
 				c.notes = append(c.notes, notesOf(l, c.readings[i])...)
 			}
@@ -75,8 +76,7 @@ func (c *collector) join() {
 	}
 	for _, logs := range alone {
 		r := orphan(logs)
-		attach(&r, logs)
-		summarize(&r, logs)
+		join(&r, logs)
 		for _, l := range logs {
 			c.notes = append(c.notes, l.Notes...)
 		}
@@ -106,6 +106,24 @@ func unitOf(l logFile, r result.Reading) time.Duration {
 	default:
 		return time.Microsecond
 	}
+}
+
+// join adds what logs say to a reading.
+func join(r *result.Reading, logs []logFile) {
+	all := make([]*log.Log, len(logs))
+	for i, l := range logs {
+		l.Unit = unitOf(l, *r)
+		all[i] = l.Log
+	}
+	log.Join(all, blockSize(*r)).AddTo(r)
+}
+
+// blockSize is the mean size of an I/O, or the stated one; zero where neither is known.
+func blockSize(r result.Reading) units.Bytes {
+	if r.Total.IOs > 0 && r.Total.Bytes > 0 {
+		return r.Total.Bytes / units.Bytes(r.Total.IOs)
+	}
+	return r.Workload.BlockSize
 }
 
 // numbers are the job numbers, from 1, that fio gave to the jobs of a reading; zero where they are not known.

@@ -73,10 +73,10 @@ func (c *collector) text(p piece, read func(string, io.Reader) ([]result.Reading
 	c.notes = append(c.notes, notes...)
 	switch {
 	case err == nil:
-	case len(readings) == 0 && !p.given && companion(p.name):
+	case !p.given && companion(p.name) && len(notes) == 0:
 		c.remark(p.name, "is no result; passed over")
-	default:
-		c.skip(p.name, "%s", strings.TrimPrefix(err.Error(), p.name+": "))
+	case len(filter(notes, func(n result.Note) bool { return n.Skipped })) == 0: // else the notes say it
+		c.skip(p.name, "%s", strings.TrimLeft(strings.TrimPrefix(err.Error(), p.name), ": "))
 	}
 }
 

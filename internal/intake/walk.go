@@ -167,5 +167,6 @@ func (c *collector) file(path string, given bool) error {
 var companions = []string{".fio", ".ini", ".job", ".sh", ".py", ".md", ".html", ".png", ".svg", ".pdf", ".yaml", ".yml", ".gp", ".gnuplot"}
 
 func companion(name string) bool {
-	return slices.Contains(companions, strings.ToLower(filepath.Ext(name)))
+	name = strings.ToLower(filepath.Base(name))
+	return slices.Contains(companions, filepath.Ext(name)) || strings.HasPrefix(name, "readme") || strings.HasPrefix(name, "license")
 }
