@@ -1,9 +1,6 @@
 package log
 
-import (
-	"math/bits"
-	"time"
-)
+import "math/bits"
 
 // Latencies are counted in the bins of fio's stat.h: each octave has 64, so that a bin's middle is within 0.8 % of what it
 // holds, and up to 127 each value has its own. fio's range ends at 17 s in ns; here it goes on to the largest value read.
@@ -94,6 +91,3 @@ func addTo(sums, more []int64) {
 		sums[i] += n
 	}
 }
-
-// width is how long a column of the map is.
-func (h *histogram) width() time.Duration { return time.Millisecond << h.shift }

@@ -101,8 +101,8 @@ func (j Joined) AddTo(r *result.Reading) {
 	if len(r.IOPS) == 0 {
 		r.IOPS, r.Window = j.IOPS, j.Window
 	}
-	if len(r.Measurement.Latency) == 0 {
-		r.Measurement.Latency = j.Latency
+	if len(r.Latency) == 0 {
+		r.Latency = j.Latency
 	}
 	if r.LatencyMap == nil {
 		r.LatencyMap = j.LatencyMap

@@ -103,7 +103,7 @@ func TestSingle(t *testing.T) {
 		t.Errorf("%d points, %d of them 0 and %d of them 1,000", len(r.IOPS), empty, full)
 	}
 	slow := 0
-	for _, p := range r.Measurement.Latency {
+	for _, p := range r.Latency {
 		if p.Max == 500 {
 			slow++
 			if p.Min != 2 || p.End != 7040*time.Millisecond { // 55 × 128

@@ -20,7 +20,7 @@ import (
 // equal compares logs with the histograms in them. Its own comparers are for speed.
 var equal = cmp.Options{
 	cmp.AllowUnexported(Track{}),
-	cmp.Comparer(func(a, b []Cell) bool { return slices.Equal(a, b) }),
+	cmp.Comparer(slices.Equal[[]Cell]),
 	cmp.Comparer(func(a, b *histogram) bool {
 		return a == b || a != nil && b != nil && a.bins == b.bins && a.shift == b.shift && slices.Equal(a.times, b.times)
 	}),
