@@ -199,9 +199,14 @@ func (p *parser) search(nesting int) error {
 	}
 }
 
-// begins says whether a document of fio is in a text.
+// begins says whether a document of fio is in a text, or in a string in it.
 func begins(text []byte) bool {
-	return bytes.Contains(text, []byte(`"jobs"`)) || bytes.Contains(text, []byte(`"client_stats"`))
+	for _, key := range []string{`"jobs"`, `"client_stats"`, `"jobs\`, `"client_stats\`} {
+		if bytes.Contains(text, []byte(key)) {
+			return true
+		}
+	}
+	return false
 }
 
 // embedded looks for documents in a text that was a string.

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -59,8 +58,8 @@ type columns struct {
 }
 
 func (c *columns) number(i int) float64 {
-	x, err := strconv.ParseFloat(strings.TrimSuffix(c.fields[i], "%"), 64)
-	if err != nil && c.err == nil {
+	x, ok := parse([]byte(strings.TrimSuffix(c.fields[i], "%")))
+	if !ok && c.err == nil {
 		c.err = fmt.Errorf("column %d, %.40q, is no number", i+1, c.fields[i])
 	}
 	return x
@@ -120,9 +119,9 @@ func (c *columns) direction(at int) direction {
 	}
 	for _, field := range c.fields[at+tersePercentiles : at+terseTotal] {
 		key, value, ok := strings.Cut(field, "%=")
-		percent, keyErr := strconv.ParseFloat(key, 64)
-		x, valueErr := strconv.ParseFloat(value, 64)
-		if !ok || keyErr != nil || valueErr != nil {
+		percent, okKey := parse([]byte(key))
+		x, okValue := parse([]byte(value))
+		if !ok || !okKey || !okValue {
 			c.err = errors.Join(c.err, fmt.Errorf("%.40q is no percentile", field))
 			return d
 		}
