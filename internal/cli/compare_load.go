@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ebscope/internal/analyze"
 	"ebscope/internal/compare"
 	"ebscope/internal/ebs"
 	"ebscope/internal/result"
@@ -77,12 +78,12 @@ func loadOne(ctx context.Context, path string, catalog *ebs.Catalog, stdin io.Re
 		}
 		return compare.OfReadings(path, r.Readings, r.Document), r.Document.Notes, nil
 	}
-	r, err := load(ctx, dir, catalog)
+	limits, run, measured, err := loadMeasured(dir, catalog)
 	if err != nil {
 		return compare.Subject{}, nil, err
 	}
 	var volumes []string
-	for _, p := range r.Document.Phases {
+	for _, p := range run.Phases {
 		if !slices.Contains(volumes, p.Volume) {
 			volumes = append(volumes, p.Volume)
 		}
@@ -90,5 +91,5 @@ func loadOne(ctx context.Context, path string, catalog *ebs.Catalog, stdin io.Re
 	if volume != "" && !slices.Contains(volumes, volume) {
 		return compare.Subject{}, nil, usage("%s: the run has no phase on a volume named %q; it has some on %s", path, volume, strings.Join(volumes, ", "))
 	}
-	return compare.OfRun(path, r.Run, r.Document, r.Measured, volume), nil, nil
+	return compare.OfRun(path, run, analyze.Run(limits, run, measured, nil), measured, volume), nil, nil
 }

@@ -20,18 +20,32 @@ import (
 // load reads a run directory, predicts what the model expects of it, and analyzes it, within the limits that it was
 // made with, or those of given, which may be nil.
 func load(ctx context.Context, dir string, given *ebs.Catalog) (report.Report, error) {
-	run, err := result.Load(dir)
+	catalog, run, measured, err := loadMeasured(dir, given)
 	if err != nil {
 		return report.Report{}, err
 	}
+	predicted, err := simulate.Run(ctx, catalog, run.Profile, run.Compress, nil)
+	if err != nil {
+		return report.Report{}, fmt.Errorf("predict %s: %w", dir, err)
+	}
+	return analyzed(catalog, run, measured, predicted), nil
+}
+
+// loadMeasured reads a run directory, and finds the limits as load does.
+func loadMeasured(dir string, given *ebs.Catalog) (*ebs.Catalog, result.Run, []*result.Measurement, error) {
+	fail := func(err error) (*ebs.Catalog, result.Run, []*result.Measurement, error) { return nil, result.Run{}, nil, err }
+	run, err := result.Load(dir)
+	if err != nil {
+		return fail(err)
+	}
 	catalog, err := run.Limits()
 	if err != nil {
-		return report.Report{}, err
+		return fail(err)
 	}
 	if given != nil {
 		catalog = given
 		if err := run.Profile.Validate(catalog); err != nil {
-			return report.Report{}, usageError{fmt.Errorf("--catalog does not fit the run %s: %w", dir, err)}
+			return fail(usageError{fmt.Errorf("--catalog does not fit the run %s: %w", dir, err)})
 		}
 	}
 	measured := make([]*result.Measurement, len(run.Phases))
@@ -45,15 +59,11 @@ func load(ctx context.Context, dir string, given *ebs.Catalog) (report.Report, e
 		}
 		m, err := read(filepath.Join(dir, p.Dir))
 		if err != nil {
-			return report.Report{}, err
+			return fail(err)
 		}
 		measured[i] = &m
 	}
-	predicted, err := simulate.Run(ctx, catalog, run.Profile, run.Compress, nil)
-	if err != nil {
-		return report.Report{}, fmt.Errorf("predict %s: %w", dir, err)
-	}
-	return analyzed(catalog, run, measured, predicted), nil
+	return catalog, run, measured, nil
 }
 
 // analyzed holds what was measured against the prediction.

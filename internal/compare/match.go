@@ -27,10 +27,10 @@ func match(a, b Subject) (pairs []pair, left []LeftOut) {
 	}
 	slices.SortStableFunc(pairs, func(x, y pair) int { return order(x.a) - order(y.a) })
 	for _, p := range as {
-		left = append(left, LeftOut{a.Name, p.Name, p.Volume, fmt.Sprintf("%s has no such phase, nor only one with its workload", b.Name)})
+		left = append(left, LeftOut{a.Name, p.Name, p.Volume, fmt.Sprintf("nothing in %s can be held against it", b.Name)})
 	}
 	for _, p := range bs {
-		left = append(left, LeftOut{b.Name, p.Name, p.Volume, fmt.Sprintf("%s has no such phase, nor only one with its workload", a.Name)})
+		left = append(left, LeftOut{b.Name, p.Name, p.Volume, fmt.Sprintf("nothing in %s can be held against it", a.Name)})
 	}
 	return pairs, left
 }

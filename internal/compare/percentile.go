@@ -66,8 +66,9 @@ func rank(bins []result.Bin, share float64) time.Duration {
 	for _, bin := range bins {
 		total += bin.Count
 	}
+	const rounding = 1e-12 // of the share: 55 of 100 are 55 %
 	for _, bin := range bins {
-		if seen += bin.Count; float64(seen) >= share*float64(total) {
+		if seen += bin.Count; float64(seen) >= (share-rounding)*float64(total) {
 			return bin.At
 		}
 	}

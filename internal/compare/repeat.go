@@ -37,7 +37,7 @@ func sample(values []float64) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(values), &thresholdsOfTest)
 }
 
-// median returns the median of runs and its confidence interval, which is infinite where there are fewer than six.
+// median returns the median of runs and its confidence interval, of which a bound is infinite where there are fewer than six.
 func median(values []float64) (middle, low, high float64) {
 	s := assumption.Summary(sample(values), 1-level)
 	return s.Center, s.Lo, s.Hi

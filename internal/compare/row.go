@@ -272,7 +272,11 @@ func (f figure) interval() (low, high *float64) {
 		return nil, nil
 	}
 	_, l, h := median(f.runs)
-	return finite(l), finite(h)
+	low, high = finite(l), finite(h)
+	if low == nil || high == nil {
+		return nil, nil
+	}
+	return low, high
 }
 
 // finite returns a number, and nil for what is none.
