@@ -48,7 +48,7 @@ func (r Report) samples(out *csv.Writer, phase string, m member) {
 	case m.Read == nil && m.Write == nil && (m.RW == "write" || m.RW == "randwrite"):
 		direction = "write"
 	}
-	head := []string{p.Tool, p.Run, string(p.Target), number(p.Compress), source, phase, m.Phase.Volume, job}
+	head := []string{p.Tool, p.Run, string(p.Target), number(p.Compress), source, phase, m.volumeName(), job}
 	for _, series := range []struct {
 		metric, unit string
 		points       result.Series

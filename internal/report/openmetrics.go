@@ -86,7 +86,7 @@ func (m *metricsText) run(r Report) {
 			if !member.done() {
 				continue
 			}
-			labels := append(run[:len(run):len(run)], label{"phase", g.Name}, label{"volume", member.Volume})
+			labels := append(run[:len(run):len(run)], label{"phase", g.Name}, label{"volume", member.volumeName()})
 			if member.reading != nil {
 				labels = append(labels, label{"source", fmt.Sprintf("%s:%d:%d", member.reading.Source.File, member.reading.Source.Line, member.reading.Source.Document)}, label{"job", member.reading.Job})
 			}

@@ -216,6 +216,14 @@ func (r Report) member(index int) member {
 	return m
 }
 
+// volumeName is the name of the volume, empty where it is not known and the source stands for it.
+func (m member) volumeName() string {
+	if m.reading != nil && m.volume < 0 {
+		return ""
+	}
+	return m.Volume
+}
+
 // sourceName says where a reading is from, as short as a legend needs it.
 func sourceName(r result.Reading) string {
 	name := path.Base(strings.ReplaceAll(r.Source.File, "\\", "/"))
