@@ -28,13 +28,15 @@ bin/golangci-lint-$(GOLANGCI_LINT_VERSION):
 	mv bin/golangci-lint $@
 
 # Rates and speeds beside a peer, QEMU's throttle driver, in one run; loads followed in fluid form beside I/O by I/O;
-# simulation beside a heap of events in Go and in Python; the time from start to answer of what is only computed.
+# simulation beside a heap of events in Go and in Python; the time from start to answer of what is only computed;
+# logs of fio beside awk and fio2gnuplot.
 perf:
 	@scripts/install.sh fio qemu-storage-daemon
 	go run ./perf
 	go run ./perf/forecast
 	go run ./perf/simulate
 	go run ./perf/start
+	go run ./perf/logs
 
 clean:
 	rm -rf bin

@@ -56,8 +56,15 @@ func (h *histogram) column(t uint64) *[rows]int64 {
 	for t>>h.shift >= mapColumns {
 		h.coarsen()
 	}
-	for i := int(t >> h.shift); len(h.times) <= i; {
-		h.times = append(h.times, [rows]int64{})
+	if i := int(t >> h.shift); i >= len(h.times) {
+		if i >= cap(h.times) {
+			room := 1 << 5 // for a short log
+			if i >= room {
+				room = mapColumns
+			}
+			h.times = append(make([][rows]int64, 0, room), h.times...)
+		}
+		h.times = h.times[:i+1]
 	}
 	return &h.times[t>>h.shift]
 }
@@ -72,7 +79,9 @@ func (h *histogram) coarsen() {
 			addTo(h.times[i/2][:], h.times[i][:])
 		}
 	}
-	h.times = h.times[:(len(h.times)+1)/2]
+	half := (len(h.times) + 1) / 2
+	clear(h.times[half:])
+	h.times = h.times[:half]
 }
 
 // add joins another histogram.

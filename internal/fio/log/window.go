@@ -61,7 +61,11 @@ func (s *side) grow(t uint64) uint64 {
 	}
 	i := t >> s.shift
 	if i >= uint64(len(s.windows)) {
-		s.windows = append(s.windows, make([]window, max(i+1, min(2*i, maxWindows))-uint64(len(s.windows)))...)
+		room := uint64(1 << 10) // for a short log
+		if i >= room {
+			room = maxWindows
+		}
+		s.windows = append(make([]window, 0, room), s.windows...)[:room]
 	}
 	return i
 }

@@ -90,68 +90,116 @@ func (w *worker) tracks() (all []Track) {
 	return all
 }
 
-// parse reads the lines of a block. Lines as fio writes them are read here, others by irregular.
-//
-// A number's end is known only after it was looked at, which would make each number wait for the one before. So each is
-// taken to be as long as that of the line before, and that is corrected where it is not: the processor goes ahead.
+// parse reads the lines of a block. Most lines of a log of single I/Os are read by plain, those that are not as fio writes
+// them by irregular.
 func (w *worker) parse(b block) {
 	var column [maxColumns]uint64
-	var lengths, more [maxColumns]int
-	buf, columns, number := b.buf, w.head.columns, b.line
-	if w.head.stated {
-		columns = -1 // only irregular knows units
-	}
 	plain := w.head.plain()
-	var lines int64
-	for at := 0; at < b.text; number++ {
+	for at, number := 0, b.line; at < b.text; number++ {
+		if plain {
+			if at, number = w.plain(b, at, number); at == b.text {
+				return
+			}
+		}
 		start, n, c := at, 0, byte(0)
 		for n < maxColumns {
-			value, length := digits(binary.LittleEndian.Uint64(buf[at:]))
-			if length != lengths[n] {
-				lengths[n] = length
-			}
-			at += lengths[n]
-			if length == 8 {
-				low, length := digits(binary.LittleEndian.Uint64(buf[at:]))
-				value = value*powers[length] + low
-				if length != more[n] {
-					more[n] = length
-				}
-				at += more[n]
-				if length == 8 {
-					break // sixteen digits or more are for irregular
-				}
-			} else if length == 0 {
+			value, end, ok := decimal(b.buf, at)
+			if !ok {
 				break
 			}
 			column[n] = value
 			n++
-			if c = buf[at]; c != ',' {
+			if c, at = b.buf[end], end+1; c != ',' {
 				break
 			}
-			if buf[at+1] == ' ' {
-				at += 2
-				continue
+			if b.buf[at] == ' ' {
+				at++
 			}
-			at++
 		}
 		if c == '\r' {
+			c = b.buf[at]
 			at++
-			c = buf[at]
 		}
-		if c != '\n' || n != columns {
+		if c != '\n' || n != w.head.columns || w.head.stated {
 			at = w.irregular(b, start, number)
 			continue
 		}
-		at++
-		if plain && column[0] <= maxTime && column[1]>>maxValueBits == 0 && column[2] < uint64(Unstated) {
-			if s := &w.sides[column[2]]; s.windows != nil {
-				s.add(column[0], column[1], column[3])
-				lines++
-				continue
-			}
-		}
 		w.line(&column, number)
 	}
-	w.lines += lines
+}
+
+// plain reads lines from a place on, for as long as they are what fio writes by default for single I/Os: short numbers with
+// a comma and a space between them. It returns the first line that is not, or the end.
+//
+// Where a number ends is known only after it was looked at, which would make each wait for the one before. So each is
+// taken to be as long as in the line before, and that is corrected where it is not: the processor goes ahead.
+func (w *worker) plain(b block, at, number int) (next, line int) {
+	const separator, sixteen = ',' | ' '<<8, 0xFFFF
+	buf, tail := b.buf, w.head.columns-4
+	load := binary.LittleEndian.Uint64
+	var length [4]int
+	first := number
+	for at < b.text {
+		// A time below 28 hours, and a value of at most 15 digits.
+		t, n := digits(load(buf[at:]))
+		if n != length[0] {
+			length[0] = n
+		}
+		p := at + length[0]
+		if n == 0 || load(buf[p:])&sixteen != separator {
+			break
+		}
+		p += 2
+		v, n := digits(load(buf[p:]))
+		if n != length[1] {
+			length[1] = n
+		}
+		p += length[1]
+		if n == 0 {
+			break
+		}
+		if n == 8 {
+			if more, n := digits(load(buf[p:])); n > 0 {
+				v = v*powers[n] + more
+				p += n
+			}
+		}
+		// The direction is one digit.
+		word := load(buf[p:])
+		d := word>>16&0xFF - '0'
+		if word&sixteen != separator || word>>24&sixteen != separator {
+			break
+		}
+		p += 5
+		size, n := digits(load(buf[p:]))
+		if n != length[2] {
+			length[2] = n
+		}
+		p += length[2]
+		if n == 0 {
+			break
+		}
+		for range tail {
+			if load(buf[p:])&sixteen != separator {
+				break
+			}
+			p += 2
+			column := p
+			for n = 8; n == 8; p += n {
+				_, n = digits(load(buf[p:]))
+			}
+			if p == column {
+				break
+			}
+		}
+		s := &w.sides[min(d, uint64(Unstated))]
+		if buf[p] != '\n' || v>>maxValueBits != 0 || s.windows == nil {
+			break
+		}
+		s.add(t, v, size)
+		at = p + 1
+		number++
+	}
+	w.lines += int64(number - first)
+	return at, number
 }
