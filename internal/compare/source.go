@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -34,6 +35,9 @@ func OfRun(name string, run result.Run, document analyze.Document, measured []*r
 		p.Facts = append(facts("volume", volumes[spec.Volume]), workloadFacts(w, spec.ReadPercent, spec.Duration)...)
 		p.Facts = append(p.Facts, facts("ioengine", run.Environment.Engine, "size", run.Profile.FileSize.String(),
 			"rest before", spec.Rest.String(), "think time", spec.ThinkTime.String(), "rate", spec.RateIOPS.String())...)
+		if c := document.Phases[i].Credits; c != nil && c.Start != nil && c.Capacity > 0 {
+			p.Facts = append(p.Facts, Fact{"burst balance at the start", balance(*c.Start / c.Capacity)})
+		}
 		state := run.Phases[i].State
 		switch {
 		case state != result.Done:
@@ -52,6 +56,12 @@ func OfRun(name string, run result.Run, document analyze.Document, measured []*r
 		s.Phases = append(s.Phases, p)
 	}
 	return s
+}
+
+// balance states a share of credits coarsely: two runs never start with quite the same.
+func balance(share float64) string {
+	const step = 5 // percent
+	return fmt.Sprintf("%.0f %%", step*math.Round(100*share/step))
 }
 
 func compression(k float64) string {

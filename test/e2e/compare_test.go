@@ -114,7 +114,7 @@ const pair = `
 name: pair
 file_size: 1GiB
 volumes:
-  - {name: data, type: gp2, size: 100GiB, balance: 2%}
+  - {name: data, type: gp2, size: 100GiB}
 phases:
   - {name: layout, volume: data, rw: write, block_size: 1MiB, queue_depth: 1}
   - {name: randread-qd32, volume: data, rw: randread, block_size: 4KiB, queue_depth: 32, duration: 60s}
