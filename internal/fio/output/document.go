@@ -21,8 +21,9 @@ type Document struct {
 	options map[string]string // that hold for all jobs
 	jobs    []jobResult
 	disks   []disk
-	line    int  // where it begins
-	terse   bool // lines instead of JSON
+	at      float64 // when it was written, in ms since 1970
+	line    int     // where it begins
+	terse   bool    // lines instead of JSON
 }
 
 // jobResult is one job, or one group of jobs, as far as it is used.
@@ -93,13 +94,10 @@ func (p *parser) nothing() error {
 	switch {
 	case p.offset() == 0:
 		return fmt.Errorf("%s is empty: fio was killed before it could write its results", p.name)
+	case p.people:
+		return fmt.Errorf("%s holds fio's output for people, which rounds; %s", p.name, expected)
 	case len(p.all) == 0:
 		return fmt.Errorf("%s holds no results of fio; %s", p.name, expected)
-	}
-	for _, line := range p.all {
-		if strings.Contains(line, "(groupid=") && strings.Contains(line, "): err=") {
-			return fmt.Errorf("%s holds fio's output for people, which rounds; %s", p.name, expected)
-		}
 	}
 	return fmt.Errorf("%s holds no results of fio; it says: %s; %s", p.name, strings.Join(p.all[:min(len(p.all), 3)], "; "), expected)
 }
@@ -168,11 +166,32 @@ func (p *parser) finish(d Document, err error) {
 	}
 	d.Messages, p.said = p.said, nil
 	d.settle()
-	if last := len(p.documents) - 1; last >= 0 && d.repeats(p.documents[last]) {
+	if last := len(p.documents) - 1; last >= 0 && (d.repeats(p.documents[last]) || d.continues(p.documents[last])) {
 		d.Messages = append(p.documents[last].Messages, d.Messages...)
 		p.documents = p.documents[:last]
 	}
 	p.documents = append(p.documents, d)
+}
+
+// continues says whether the document is a later state of the same run, as fio writes it with --status-interval: from
+// one to the other its jobs have run for as long as the clock has. Another run just like it would have begun anew.
+func (d Document) continues(earlier Document) bool {
+	if d.at == 0 || earlier.at == 0 || d.Version != earlier.Version || len(d.jobs) != len(earlier.jobs) {
+		return false
+	}
+	for i, job := range d.jobs {
+		before := earlier.jobs[i]
+		ran := before.runtime()
+		slack := min(ran/2, 1500) // ms
+		if job.name != before.name || ran == 0 || job.runtime() <= ran || math.Abs(job.runtime()-ran-(d.at-earlier.at)) > slack {
+			return false
+		}
+	}
+	return true
+}
+
+func (j jobResult) runtime() float64 {
+	return max(j.read.runtime, j.write.runtime, j.trim.runtime, j.mixed.runtime)
 }
 
 // settle corrects what older versions wrote otherwise.

@@ -15,6 +15,8 @@ func (p *parser) candidate(nesting int) error {
 		case "fio version":
 			p.inside = true
 			d.Version, err = p.string()
+		case "timestamp_ms":
+			d.at, err = p.number(key)
 		case "global options":
 			d.options, err = p.options()
 		case "jobs", "client_stats":
@@ -43,11 +45,17 @@ func (p *parser) collect(nesting int) error {
 	if err != nil {
 		return err
 	}
-	if len(p.collected)+len(text) <= maxEmbedded {
-		p.collected = append(p.collected, text...)
-		if !slices.Contains(text, '\n') {
-			p.collected = append(p.collected, '\n')
-		}
+	switch n := len(p.collected); {
+	case n > maxEmbedded: // as was noted
+		return nil
+	case n == 0:
+		p.from = p.line
+	case n+len(text) > maxEmbedded:
+		p.leftOut(0, "more than %d MiB of text in log lines: the rest is left out", maxEmbedded>>20)
+	}
+	p.collected = append(p.collected, text...)
+	if !slices.Contains(text, '\n') {
+		p.collected = append(p.collected, '\n')
 	}
 	return nil
 }

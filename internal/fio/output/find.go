@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,7 +19,9 @@ type finds struct {
 	said      []string // lines of text since the last document
 	all       []string // lines of text, wherever they stood
 	current   []byte   // the text of the present line
-	collected []byte   // lines of text that came each in a JSON object of its own
+	people    bool     // output for people was seen, whose figures are below indented
+	collected []byte   // lines of text that came each in a JSON object of its own, from a line on
+	from      int
 }
 
 // Bounds of what is kept of text that is no result.
@@ -40,7 +43,7 @@ func find(name string, r io.Reader) (*parser, error) {
 	p := newParser(name, r)
 	p.scan(0)
 	if len(p.collected) > 0 {
-		p.embedded(p.collected, 0)
+		p.embedded(p.collected, p.from, 0)
 	}
 	if n := len(p.documents); n > 0 {
 		p.documents[n-1].Messages = append(p.documents[n-1].Messages, p.said...)
@@ -108,10 +111,14 @@ func (p *parser) opensObject() bool {
 // endLine takes the present line of text: as a terse result, as a message, or as nothing.
 func (p *parser) endLine() {
 	text := clean(p.current)
+	indented := len(p.current) > 0 && p.current[0] == ' '
 	p.current = p.current[:0]
 	switch {
 	case isTerse(text):
 		p.terse(text)
+	case forPeople.MatchString(text):
+		p.people = true
+	case p.people && indented:
 	case strings.Trim(text, "{}[],:\"'` ") == "", isProgress(text):
 	default:
 		p.say(text)
@@ -121,6 +128,9 @@ func (p *parser) endLine() {
 func clean(line []byte) string {
 	return strings.TrimSpace(strings.TrimPrefix(strings.ToValidUTF8(string(line), "\uFFFD"), "\uFEFF"))
 }
+
+// forPeople is a heading of fio's output for people, of a job without an error or of a group.
+var forPeople = regexp.MustCompile(`^.+: \(groupid=\d+, jobs=\d+\): err= 0:|^Run status group \d+ \(all jobs\):`)
 
 // isProgress says whether a line is what fio prints while it runs, or a heading without anything below.
 func isProgress(line string) bool {
@@ -177,7 +187,9 @@ func (p *parser) note(document int, skipped bool, format string, args ...any) {
 		source := result.Source{File: p.name, Line: p.line, Document: document}
 		p.notes = append(p.notes, result.Note{Source: source, Text: fmt.Sprintf(format, args...), Skipped: skipped})
 	case n == maxNotes:
-		p.notes = append(p.notes, result.Note{Source: result.Source{File: p.name}, Text: "… and more", Skipped: true})
+		p.notes = append(p.notes, result.Note{Source: result.Source{File: p.name}, Text: "… and more", Skipped: skipped})
+	case skipped:
+		p.notes[maxNotes].Skipped = true
 	}
 }
 
@@ -191,7 +203,7 @@ func (p *parser) search(nesting int) error {
 	case '"':
 		text, err := p.quoted(maxEmbedded)
 		if err == nil && nesting < maxEmbedding && begins(text) {
-			p.embedded(slices.Clone(text), nesting)
+			p.embedded(slices.Clone(text), p.line, nesting)
 		}
 		return err
 	default:
@@ -209,9 +221,10 @@ func begins(text []byte) bool {
 	return false
 }
 
-// embedded looks for documents in a text that was a string.
-func (p *parser) embedded(text []byte, nesting int) {
+// embedded looks for documents in a text that was a string, or several, from a line on.
+func (p *parser) embedded(text []byte, from, nesting int) {
 	inner := newParser(p.name, bytes.NewReader(text))
+	inner.line = from
 	inner.documents, inner.notes, inner.kept, inner.said = p.documents, p.notes, p.kept, p.said
 	inner.scan(nesting + 1)
 	p.documents, p.notes, p.kept, p.said = inner.documents, inner.notes, inner.kept, inner.said

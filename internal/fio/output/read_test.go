@@ -304,14 +304,42 @@ func TestBandwidthsThatContradictEachOther(t *testing.T) {
 	checkWarning(t, r, "bandwidth-contradicts")
 }
 
-func TestLooks(t *testing.T) {
-	for text, want := range map[string]bool{
-		reads: true, "banner\n" + reads[:60]: true, fixture(t, "terse-3.txt"): true, fixture(t, "terse-2.txt")[:40]: true,
-		`{"a": "{\"fio version\" : \"fio-3.33\""}`: true,
-		"": false, "1, 2, 0, 4096\n": false, `{"items": []}`: false, "3;a;b": false,
+// With --status-interval fio writes its state every so often; the jobs' own clock goes on from document to document.
+func TestLaterStatesOfTheSameRun(t *testing.T) {
+	state := func(at, runtime, ios string) string {
+		return `{"fio version" : "fio-3.33", "timestamp_ms" : ` + at + `, "jobs" : [{"jobname" : "a",
+			"read" : {"runtime" : ` + runtime + `, "total_ios" : ` + ios + `, "iops" : 5}}]}` + "\n"
+	}
+	for _, tt := range []struct {
+		name, text string
+		want       []int64 // I/Os
+	}{
+		{"three states", state("1000000", "1000", "5") + state("1001000", "2003", "10") + state("1004100", "5100", "25"), []int64{25}},
+		{"the same run twice", state("1060000", "60000", "300") + state("1120000", "60000", "300"), []int64{300, 300}},
+		{"a longer run after a short one", state("1002000", "2000", "10") + state("1062000", "60000", "300"), []int64{10, 300}},
+		{"without a clock", state("0", "1000", "5") + state("0", "2000", "10"), []int64{5, 10}},
 	} {
-		if got := output.Looks([]byte(text)); got != want {
-			t.Errorf("%.40q: %v, want %v", text, got, want)
+		readings, _ := readText(t, tt.text)
+		var got []int64
+		for _, r := range readings {
+			got = append(got, r.Total.IOs)
 		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s: I/Os (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+func TestOutputForPeopleBesideJSON(t *testing.T) {
+	_, notes := readText(t, "fio-3.33\n"+reads+"a: (groupid=0, jobs=1): err= 0: pid=7: Mon Nov 30\n  read: IOPS=5\n\nRun status group 0 (all jobs):\n   READ: bw=1\n")
+	if len(notes) != 1 || notes[0].Text != "fio-3.33" {
+		t.Errorf("notes %v", notes)
+	}
+}
+
+func TestManyNotes(t *testing.T) {
+	_, notes, err := output.Read("fio.json", strings.NewReader(strings.Repeat("chatter\n", 200)+reads+strings.Repeat(strings.Replace(reads, "2000.4", "nan", 1), 200)))
+	if err != nil || len(notes) != 101 || !notes[100].Skipped {
+		t.Errorf("%d notes, error %v; want 100 and one that more was skipped", len(notes), err)
 	}
 }
