@@ -225,7 +225,9 @@ func begins(text []byte) bool {
 func (p *parser) embedded(text []byte, from, nesting int) {
 	inner := newParser(p.name, bytes.NewReader(text))
 	inner.line = from
-	inner.documents, inner.notes, inner.kept, inner.said = p.documents, p.notes, p.kept, p.said
+	inner.finds, inner.kept = p.finds, p.kept
+	inner.current, inner.collected = nil, nil
 	inner.scan(nesting + 1)
-	p.documents, p.notes, p.kept, p.said = inner.documents, inner.notes, inner.kept, inner.said
+	inner.current, inner.collected, inner.from = p.current, p.collected, p.from
+	p.finds, p.kept = inner.finds, inner.kept
 }

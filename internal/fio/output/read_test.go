@@ -170,6 +170,13 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
+func TestFailureInDockersOwnFiles(t *testing.T) {
+	r := one(t, dockerLog("fio: pid=7, err=28/file:filesetup.c:240, func=write, error=No space left on device\n"))
+	if r.Failure == nil || r.Failure.Code != 28 || len(r.Failure.Text) != 1 {
+		t.Errorf("failure %v, want code 28 with what fio said", r.Failure)
+	}
+}
+
 func TestReadErrors(t *testing.T) {
 	broken := iotest.ErrReader(errors.New("the disk broke"))
 	if _, _, err := output.Read("fio.json", broken); err == nil || !strings.Contains(err.Error(), "the disk broke") {
