@@ -62,18 +62,31 @@ func phaseOf(jobs []result.Reading, found analyze.Phase) Phase {
 			return p
 		}
 	}
-	run := Run{Measurement: r.Measurement, Duration: stated.Duration}
+	run := Run{Measurement: r.Measurement}
+	if stated.Duration > 0 {
+		run.Duration = stated.Duration + stated.RampTime
+	}
 	if len(jobs) == 1 {
 		run.Levels = levels(found)
 	} else {
 		run.Measurement = sum(jobs)
 	}
+	run.distrust(found)
 	if run.Total.IOPS <= 0 && len(run.IOPS) == 0 {
 		p.Unfit = "it has no rate"
 		return p
 	}
 	p.Runs = []Run{run}
 	return p
+}
+
+// distrust drops a series that contradicts the summary, which counts every I/O.
+func (r *Run) distrust(found analyze.Phase) {
+	for _, w := range found.Warnings {
+		if w.Code == "series-differs" {
+			r.IOPS, r.Latency, r.Levels = nil, nil, nil
+		}
+	}
 }
 
 func levels(found analyze.Phase) (all []Level) {

@@ -51,6 +51,7 @@ func OfRun(name string, run result.Run, document analyze.Document, measured []*r
 				r.Duration = time.Duration(float64(spec.Duration) / run.Compress)
 			}
 			r.Levels = levels(document.Phases[i])
+			r.distrust(document.Phases[i])
 			p.Runs = []Run{r}
 		}
 		s.Phases = append(s.Phases, p)

@@ -2,13 +2,10 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/jedib0t/go-pretty/v6/table"
 
 	"ebscope/internal/compare"
 )
@@ -18,37 +15,6 @@ const unproved = "~"
 
 // comparisonView puts a comparison into words.
 type comparisonView struct{ compare.Document }
-
-// Comparison writes a comparison for a terminal of the given width in columns: what differs, then the figures.
-func Comparison(w io.Writer, d compare.Document, width int, colour bool) error {
-	t, v := terminal{width: max(width, leastWidth), colour: colour}, comparisonView{d}
-	for i, s := range d.Subjects {
-		t.sentence(3, "", subjectLetter(i)+"  "+subjectName(s))
-	}
-	t.line("")
-	t.differences(v)
-	for i, s := range d.Subjects[1:] {
-		rows := v.rows(s)
-		if len(d.Subjects) > 2 {
-			t.sentence(0, bold, fmt.Sprintf("%s against A", subjectLetter(i+1)))
-		}
-		if len(rows) > 0 {
-			t.changes(rows, subjectLetter(i+1))
-		}
-		t.sentence(0, bold, summaryOf(rows))
-		t.line("")
-	}
-	for _, r := range d.Regressions {
-		t.sentence(2, red, "Regression: "+r+".")
-	}
-	for _, text := range v.notes() {
-		t.sentence(2, "", text)
-	}
-	if _, err := io.WriteString(w, t.out.String()); err != nil {
-		return fmt.Errorf("write the comparison: %w", err)
-	}
-	return nil
-}
 
 // subjectLetter names a subject: A is the baseline.
 func subjectLetter(i int) string {
@@ -64,17 +30,6 @@ func subjectName(s compare.Side) string {
 		return fmt.Sprintf("%s, %d runs", s.Name, s.Runs)
 	}
 	return s.Name
-}
-
-func (t *terminal) differences(v comparisonView) {
-	if len(v.Differences) == 0 {
-		return
-	}
-	t.sentence(0, bold, "What differs, before any figure:")
-	for _, x := range v.differences() {
-		t.sentence(4, "", "  "+x)
-	}
-	t.line("")
 }
 
 // differences are what differs between the baseline and the others, in words; what differs in several phases alike is told once.
@@ -113,25 +68,6 @@ func (v comparisonView) rows(s compare.Side) (rows []compare.Row) {
 		}
 	}
 	return rows
-}
-
-func (t *terminal) changes(rows []compare.Row, b string) {
-	g := t.table(table.Row{"", "A", b, "change", "p"}, 1, 5)
-	g.columns[0].WidthMax = t.width / 2
-	g.SetColumnConfigs(g.columns)
-	last := ""
-	for _, r := range told(rows) {
-		if where := r.Where(); where != last {
-			g.AppendRow(table.Row{clean(where)})
-			last = where
-		}
-		change := changeOf(r)
-		if r.Regression {
-			change = t.paint(red, change)
-		}
-		g.AppendRow(table.Row{"  " + r.Name() + unitSuffix(r), valueOf(r, r.A), valueOf(r, r.B), change, pValue(r)})
-	}
-	t.write(g)
 }
 
 // told are the rows that a person reads: of IOPS and throughput that say the same, people speak of MiB/s where blocks are
@@ -216,10 +152,10 @@ func summaryOf(rows []compare.Row) string {
 		}
 	}
 	if worse+better == 0 {
-		return fmt.Sprintf("No difference is proved in any of %d figures.", len(rows))
+		return fmt.Sprintf("No difference is proved; figures compared: %d.", len(rows))
 	}
-	return fmt.Sprintf("Of %d figures %d are proved worse and %d better; of the other %d no difference is proved.",
-		len(rows), worse, better, len(rows)-worse-better)
+	return fmt.Sprintf("Proved worse: %d of %d figures; proved better: %d; no difference proved (~): %d.",
+		worse, len(rows), better, len(rows)-worse-better)
 }
 
 // notes are what a reader must know to read the figures.

@@ -1,0 +1,106 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"strings"
+	"testing"
+	"time"
+
+	"ebscope/internal/compare"
+	"ebscope/internal/result"
+	"ebscope/internal/units"
+)
+
+// compared is gp3 at 3,000 IOPS beside gp2 at 300, with a name that no page must take for markup.
+func compared(t *testing.T) (compare.Document, []compare.Subject) {
+	t.Helper()
+	subject := func(name, volume string, iops float64) compare.Subject {
+		r := compare.Run{}
+		for i := range 60 {
+			r.IOPS = append(r.IOPS, result.Point{End: time.Duration(i+1) * time.Second, Value: iops})
+		}
+		r.Total = result.Direction{IOs: int64(60 * iops), Bytes: units.Bytes(60*iops) * 4 * units.KiB, IOPS: units.IOPS(iops)}
+		return compare.Subject{Name: name, Phases: []compare.Phase{{Name: "randread", Volume: volume, Facts: []compare.Fact{{Name: "volume", Value: volume}},
+			Workload: compare.Workload{Pattern: "randread", BlockSize: 4 * units.KiB, QueueDepth: 32, Jobs: 1}, Runs: []compare.Run{r}}}}
+	}
+	subjects := []compare.Subject{subject("<script>alert(1)</script>", "gp3", 3000), subject("b|\x1b[31m", "gp2", 300)}
+	thresholds, err := compare.ParseThresholds("iops<-5%,p99>+10%")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compare.Compare(subjects[0], subjects[1:], thresholds), subjects
+}
+
+func TestComparison(t *testing.T) {
+	d, _ := compared(t)
+	var b bytes.Buffer
+	if err := Comparison(&b, d, 80, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"volume: A gp3, B gp2 (randread)", "randread (gp2 against gp3)", "3,000", "−90.0 % ± 0.0", "<0.001",
+		"Regression: IOPS of randread (gp2 against gp3) changed by −90.0 %", "p99>+10%", "moving-block",
+		"Proved worse: 1 of 1 figures",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), "\x1b") {
+		t.Error("a name steers the terminal")
+	}
+	for line := range strings.Lines(b.String()) {
+		if n := len([]rune(strings.TrimSuffix(line, "\n"))); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	if different, figures := strings.Index(b.String(), "What differs"), strings.Index(b.String(), "3,000"); different > figures {
+		t.Error("figures stand before what differs")
+	}
+}
+
+func TestComparisonFormats(t *testing.T) {
+	d, subjects := compared(t)
+	var markdown, table, page bytes.Buffer
+	if err := ComparisonMarkdown(&markdown, d); err != nil {
+		t.Fatal(err)
+	}
+	if want := "| IOPS | 3,000 | 300 | −90.0 % ± 0.0 | <0.001 |"; !strings.Contains(markdown.String(), want) || strings.Contains(markdown.String(), "<script") {
+		t.Errorf("no %q, or markup, in\n%s", want, markdown.String())
+	}
+	if err := ComparisonCSV(&table, d); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&table).ReadAll()
+	if err != nil || len(rows) != 1+len(d.Rows) || rows[1][5] != "iops" || rows[1][11] != "0.1" {
+		t.Errorf("%v: %q", err, rows)
+	}
+	if err := ComparisonHTML(&page, d, subjects, "ebscope test"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`<div class="chart" id="rate-0"`, "−90.0 %", "A gp3", "B gp2"} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("no %q on the page", want)
+		}
+	}
+	if strings.Contains(page.String(), "<script>alert") {
+		t.Error("a name is markup on the page")
+	}
+}
+
+func TestComparisonOfNothing(t *testing.T) {
+	d := compare.Compare(compare.Subject{Name: "a"}, []compare.Subject{{Name: "b"}}, nil)
+	var b bytes.Buffer
+	if err := Comparison(&b, d, 80, true); err != nil || !strings.Contains(b.String(), "Nothing can be compared") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
+func TestSubjectLetter(t *testing.T) {
+	for i, want := range map[int]string{0: "A", 25: "Z", 26: "AA", 27: "AB"} {
+		if got := subjectLetter(i); got != want {
+			t.Errorf("subject %d is %s, want %s", i, got, want)
+		}
+	}
+}
