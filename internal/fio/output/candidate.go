@@ -75,8 +75,10 @@ func (p *parser) jobs(d *Document, nesting int) error {
 		d.jobs = append(d.jobs, job)
 		return p.keep(2 << 10)
 	})
-	if parts := slices.DeleteFunc(slices.Clone(d.jobs), func(j jobResult) bool { return j.name == sum }); len(parts) > 0 {
-		d.jobs = parts
+	isSum := func(j jobResult) bool { return j.name == sum && j.host != "" }
+	isPart := func(j jobResult) bool { return !isSum(j) }
+	if slices.ContainsFunc(d.jobs, isPart) {
+		d.jobs = slices.DeleteFunc(d.jobs, isSum)
 	}
 	return err
 }

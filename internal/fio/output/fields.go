@@ -135,6 +135,7 @@ func (p *parser) pairs() (pairs []pair, err error) {
 		return nil, p.skip("")
 	}
 	sorted := true
+	pairs = make([]pair, 0, 20) // as many percentiles as fio states
 	err = p.object(func(key string) error {
 		value, err := p.number(key)
 		if err != nil {
