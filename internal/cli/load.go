@@ -33,7 +33,9 @@ func load(ctx context.Context, dir string, given *ebs.Catalog) (report.Report, e
 
 // loadMeasured reads a run directory, and finds the limits as load does.
 func loadMeasured(dir string, given *ebs.Catalog) (*ebs.Catalog, result.Run, []*result.Measurement, error) {
-	fail := func(err error) (*ebs.Catalog, result.Run, []*result.Measurement, error) { return nil, result.Run{}, nil, err }
+	fail := func(err error) (*ebs.Catalog, result.Run, []*result.Measurement, error) {
+		return nil, result.Run{}, nil, err
+	}
 	run, err := result.Load(dir)
 	if err != nil {
 		return fail(err)

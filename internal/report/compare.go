@@ -62,7 +62,7 @@ func (v comparisonView) differences() (texts []string) {
 }
 
 func (v comparisonView) rows(s compare.Side) (rows []compare.Row) {
-	for _, r := range v.Document.Rows {
+	for _, r := range v.Rows {
 		if r.Subject == s.Name {
 			rows = append(rows, r)
 		}
@@ -167,7 +167,7 @@ func (v comparisonView) notes() []string {
 	for _, l := range v.LeftOut {
 		notes = append(notes, fmt.Sprintf("Not compared: %s of %s: %s.", strings.TrimSpace(l.Volume+" "+l.Phase), l.Subject, l.Reason))
 	}
-	if len(v.Document.Rows) > 0 {
+	if len(v.Rows) > 0 {
 		notes = append(notes, "~ means that no difference is proved at a level of 5 %; ± is a 95 % confidence interval, in percent of A.")
 	}
 	return append(notes, v.methods()...)
@@ -176,7 +176,7 @@ func (v comparisonView) notes() []string {
 // methods says how differences were tested.
 func (v comparisonView) methods() (texts []string) {
 	used := map[compare.Method]bool{}
-	for _, r := range v.Document.Rows {
+	for _, r := range v.Rows {
 		if r.Metric != compare.LatencyMax { // of which one run tells nothing
 			used[r.Method] = true
 		}

@@ -75,14 +75,14 @@ func ComparisonHTML(w io.Writer, d compare.Document, subjects []compare.Subject,
 
 func (v comparisonView) title() string {
 	worse := 0
-	for _, r := range v.Document.Rows {
+	for _, r := range v.Rows {
 		if r.Regression {
 			worse++
 		}
 	}
 	switch worse {
 	case 0:
-		return summaryOf(v.Document.Rows)
+		return summaryOf(v.Rows)
 	case 1:
 		return "1 figure is past its threshold"
 	default:
