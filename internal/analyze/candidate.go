@@ -189,22 +189,21 @@ func (r reader) instanceFall(before, after plateau, at float64) []Candidate {
 	named := map[pair][]string{}
 	texts := map[pair]string{}
 	lasting := model.InstanceBurst.Seconds()
-	for _, i := range r.catalog.Instances() {
-		if r.given.Instance != nil && r.given.Instance.Type != i.Type {
-			continue
-		}
-		add := func(high, low, burst, base float64, text string) {
+	for _, i := range r.instances {
+		add := func(high, low, burst, base float64, text func() string) {
 			spent := (high - low) * at / max(1, (burst-base)*lasting)
 			if base < burst && math.Abs(high/burst-1) <= fits && math.Abs(low/base-1) <= fits && spent <= 1+near {
 				key := pair{burst, base}
-				named[key], texts[key] = append(named[key], i.Type), text
+				named[key], texts[key] = append(named[key], i.Type), text()
 			}
 		}
 		ops := func(p plateau) float64 { return p.ops(ebs.GP3) }
-		add(ops(before), ops(after), float64(i.MaximumIOPS), float64(i.BaselineIOPS),
-			fmt.Sprintf("%v for %s, then %v", i.MaximumIOPS, duration(lasting), i.BaselineIOPS))
-		add(float64(before.data), float64(after.data), float64(i.MaximumThroughput), float64(i.BaselineThroughput),
-			fmt.Sprintf("%s MB/s for %s, then %s MB/s", amount(i.MaximumThroughput.MBps()), duration(lasting), amount(i.BaselineThroughput.MBps())))
+		add(ops(before), ops(after), float64(i.MaximumIOPS), float64(i.BaselineIOPS), func() string {
+			return fmt.Sprintf("%v for %s, then %v", i.MaximumIOPS, duration(lasting), i.BaselineIOPS)
+		})
+		add(float64(before.data), float64(after.data), float64(i.MaximumThroughput), float64(i.BaselineThroughput), func() string {
+			return fmt.Sprintf("%s MB/s for %s, then %s MB/s", amount(i.MaximumThroughput.MBps()), duration(lasting), amount(i.BaselineThroughput.MBps()))
+		})
 	}
 	var all []Candidate
 	for key, names := range named {

@@ -125,41 +125,61 @@ func (l plateau) bySize(t ebs.VolumeType, all *[]Candidate) {
 	}
 }
 
-// ofInstance explains a level by what an instance passes on.
-func (r reader) ofInstance(l plateau) []Candidate {
-	named := map[string][]string{}
-	var order []string
-	best := map[string]float64{}
-	for _, i := range r.catalog.Instances() {
-		if r.given.Instance != nil && r.given.Instance.Type != i.Type {
-			continue
-		}
-		add := func(level, limit float64, text string) {
-			near, ok := closeness(level, limit)
-			if !ok {
-				return
-			}
-			if named[text] == nil {
-				order = append(order, text)
-			}
-			named[text], best[text] = append(named[text], i.Type), near
-		}
-		add(l.ops(ebs.GP3), float64(i.BaselineIOPS), "baseline of "+i.BaselineIOPS.String())
-		add(float64(l.data), float64(i.BaselineThroughput), "baseline of "+amount(i.BaselineThroughput.MBps())+" MB/s")
+// instanceLimit is a limit on EBS that some instances have.
+type instanceLimit struct {
+	what  string // baseline or burst
+	iops  units.IOPS
+	data  units.Throughput // where it is none on IOPS
+	names []string
+}
+
+func (l instanceLimit) String() string {
+	if l.iops > 0 {
+		return fmt.Sprintf("%s of %v", l.what, l.iops)
+	}
+	return fmt.Sprintf("%s of %s MB/s", l.what, amount(l.data.MBps()))
+}
+
+// limitsOf lists the limits of instances, each once.
+func limitsOf(instances []ebs.Instance) (all []instanceLimit) {
+	type key struct {
+		what string
+		iops units.IOPS
+		data units.Throughput
+	}
+	at := map[key]int{}
+	for _, i := range instances {
+		limits := []key{{"baseline", i.BaselineIOPS, 0}, {"baseline", 0, i.BaselineThroughput}}
 		if i.Bursts() {
-			add(l.ops(ebs.GP3), float64(i.MaximumIOPS), "burst of "+i.MaximumIOPS.String())
-			add(float64(l.data), float64(i.MaximumThroughput), "burst of "+amount(i.MaximumThroughput.MBps())+" MB/s")
+			limits = append(limits, key{"burst", i.MaximumIOPS, 0}, key{"burst", 0, i.MaximumThroughput})
+		}
+		for _, k := range limits {
+			n, known := at[k]
+			if !known {
+				n, at[k] = len(all), len(all)
+				all = append(all, instanceLimit{what: k.what, iops: k.iops, data: k.data})
+			}
+			all[n].names = append(all[n].names, i.Type)
 		}
 	}
-	weight := 0.45 // so many instances have so many limits
+	return all
+}
+
+// ofInstance explains a level by what an instance passes on.
+func (r reader) ofInstance(l plateau) (all []Candidate) {
+	weight, ops := 0.45, l.ops(ebs.GP3) // so many instances have so many limits
 	if r.given.Instance != nil {
 		weight = 0.9
 	}
-	var all []Candidate
-	for _, text := range order {
-		names := named[text]
-		all = append(all, Candidate{Configuration: "the EBS limit of " + list(names, 2), Type: names[0], Fit: weight * best[text],
-			Text: fmt.Sprintf("The instance has a %s for all its volumes.", text)})
+	for _, limit := range r.instanceLimits {
+		near, ok := closeness(float64(l.data), float64(limit.data))
+		if limit.iops > 0 {
+			near, ok = closeness(ops, float64(limit.iops))
+		}
+		if ok {
+			all = append(all, Candidate{Configuration: "the EBS limit of " + list(limit.names, 2), Type: limit.names[0], Fit: weight * near,
+				Text: fmt.Sprintf("The instance has a %v for all its volumes.", limit)})
+		}
 	}
 	return all
 }

@@ -31,9 +31,15 @@ func Readings(catalog *ebs.Catalog, readings []result.Reading, notes []result.No
 	if v := given.Volume; v != nil {
 		d.Volumes = append(d.Volumes, describe(catalog, workload.Volume{Name: string(v.Type), Config: *v}))
 	}
-	all := besides(readings)
-	for i, r := range readings {
-		p, checks := newReader(catalog, given, r, all[i]).phase()
+	instances := catalog.Instances()
+	if given.Instance != nil {
+		instances = []ebs.Instance{*given.Instance}
+	}
+	all, limits := besides(readings), limitsOf(instances)
+	for i, reading := range readings {
+		r := newReader(catalog, given, reading, all[i])
+		r.instances, r.instanceLimits = instances, limits
+		p, checks := r.phase()
 		d.Phases = append(d.Phases, p)
 		d.Checks = append(d.Checks, checks...)
 	}
@@ -45,10 +51,13 @@ type reader struct {
 	subject
 	catalog *ebs.Catalog
 	given   Given
-	reading result.Reading
-	members []string // of a RAID
-	beside  beside
-	total   totals
+	// What it may have been measured from: the instance that is given, or all of the catalog.
+	instances      []ebs.Instance
+	instanceLimits []instanceLimit
+	reading        result.Reading
+	members        []string // of a RAID
+	beside         beside
+	total          totals
 }
 
 func newReader(catalog *ebs.Catalog, given Given, r result.Reading, b beside) reader {

@@ -14,17 +14,23 @@ type finding struct {
 	where []string
 }
 
-// findings keeps texts in order, each once.
-type findings []finding
+// findings keeps texts in order, one of each key.
+type findings struct {
+	all []finding
+	at  map[string]int
+}
 
-func (f *findings) add(text, where string) {
-	for i := range *f {
-		if (*f)[i].text == text {
-			(*f)[i].where = append((*f)[i].where, where)
-			return
-		}
+// add adds a text under its key, or another place to the text that is there.
+func (f *findings) add(key, text, where string) {
+	if i, known := f.at[key]; known {
+		f.all[i].where = append(f.all[i].where, where)
+		return
 	}
-	*f = append(*f, finding{text, []string{where}})
+	if f.at == nil {
+		f.at = map[string]int{}
+	}
+	f.at[key] = len(f.all)
+	f.all = append(f.all, finding{text, []string{where}})
 }
 
 const (
@@ -34,38 +40,37 @@ const (
 )
 
 // writeFindings prints what follows from the readings: what failed, what was found and what to do about it, and the
-// doubts, each kind once.
+// doubts, of each kind one.
 func writeFindings(b *strings.Builder, d analyze.Document, width int) {
 	var failed, found, next, doubts findings
-	kinds := map[string]int{} // codes of warnings and checks, to their place in doubts
-	doubt := func(code, text, where string) {
-		if i, known := kinds[code]; !known {
-			kinds[code] = len(doubts)
-			doubts = append(doubts, finding{text, []string{where}})
-		} else {
-			doubts[i].where = append(doubts[i].where, where)
+	checks := map[result.Source][]analyze.Check{}
+	for _, c := range d.Checks {
+		if c.Source != nil && emptyQueue(c) {
+			checks[*c.Source] = append(checks[*c.Source], c)
 		}
 	}
 	for _, p := range d.Phases {
+		where, isFailed := base(p), p.State == string(result.Failed)
 		switch {
-		case p.State == string(result.Failed):
-			failed.add(p.Summary, base(p))
+		case isFailed:
+			failed.add(p.Summary, p.Summary, where)
 		case worth(p):
-			found.add(p.Summary, base(p))
+			found.add(p.Summary, p.Summary, where)
 		}
-		if p.Foreign != nil && p.Advice != "" && (worth(p) || p.State == string(result.Failed)) {
-			next.add(p.Advice, base(p))
+		if p.Foreign == nil {
+			continue
+		}
+		if p.Advice != "" && (isFailed || worth(p)) {
+			next.add(p.Advice, p.Advice, where)
 		}
 		for _, w := range p.Warnings {
 			if !told[w.Code] {
-				doubt(w.Code, w.Text, base(p))
+				doubts.add(w.Code, w.Text, where)
 			}
 		}
-		for _, c := range d.Checks {
-			if c.Source != nil && p.Foreign != nil && *c.Source == p.Source && c.Phase == p.Name && emptyQueue(c) {
-				doubt(c.Code, fmt.Sprintf("The queue was not as deep as stated: %s ms of latency would follow from it, %s ms were measured (%s). An engine that waits for each I/O leaves it empty.",
-					milliseconds(c.Expected), milliseconds(c.Measured), c.Text), base(p))
-			}
+		for _, c := range checks[p.Source] {
+			doubts.add(c.Code, fmt.Sprintf("The queue was not as deep as stated: %s ms of latency would follow from it, %s ms were measured (%s). An engine that waits for each I/O leaves it empty.",
+				milliseconds(c.Expected), milliseconds(c.Measured), c.Text), where)
 		}
 	}
 	writePart(b, "Failed", failed, width)
@@ -91,7 +96,8 @@ func worth(p analyze.Phase) bool {
 		len(p.Segments) > 0 || len(p.LimitedBy) > 0
 }
 
-func writePart(b *strings.Builder, title string, all findings, width int) {
+func writePart(b *strings.Builder, title string, f findings, width int) {
+	all := f.all
 	if len(all) == 0 {
 		return
 	}

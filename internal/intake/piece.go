@@ -56,6 +56,8 @@ func (c *collector) piece(p piece) error {
 		c.skip(p.name, "is binary; expected %s", Expected)
 	case bytes.Contains(head[:min(len(head), 4096)], []byte(`"ebscope.analysis/`)):
 		c.remark(p.name, "is an analysis of ebscope and no result; analyze the run directory that it is from")
+	case bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")): // most are, and nothing else begins so
+		c.text(p, output.Read)
 	case crystaldiskmark.Looks(head):
 		c.text(p, crystaldiskmark.Read)
 	case log.Looks(p.name, head):
