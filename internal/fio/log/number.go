@@ -5,6 +5,9 @@ import (
 	"math/bits"
 )
 
+// load returns the eight bytes at a place.
+func load(buf []byte, at int) uint64 { return binary.LittleEndian.Uint64(buf[at : at+8 : at+8]) }
+
 // digits reads up to eight decimal digits at the start of eight bytes, and returns how many they are, and their value
 // unless there are none.
 func digits(text uint64) (value uint64, n int) {
@@ -23,11 +26,11 @@ var powers = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 // decimal reads the decimal digits at a place in a buffer with slack behind, and returns where they end. It returns false
 // where there are none, or more than fit.
 func decimal(buf []byte, at int) (value uint64, end int, ok bool) {
-	value, n := digits(binary.LittleEndian.Uint64(buf[at:]))
+	value, n := digits(load(buf, at))
 	end = at + n
 	for n == 8 && end+8 <= len(buf) {
 		var more uint64
-		if more, n = digits(binary.LittleEndian.Uint64(buf[end:])); n == 0 {
+		if more, n = digits(load(buf, end)); n == 0 {
 			break
 		}
 		high, low := bits.Mul64(value, powers[n])

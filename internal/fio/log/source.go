@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	blockSize = 512 << 10
+	blockSize = 256 << 10
 	// maxLine is longer than any line of fio: a histogram's has 1,859 columns.
 	maxLine = 64 << 10
 	// slack bytes follow a block, so that eight bytes may be loaded at any place in it.

@@ -1,7 +1,6 @@
 package log
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
 	"runtime"
@@ -134,59 +133,70 @@ func (w *worker) parse(b block) {
 // Where a number ends is known only after it was looked at, which would make each wait for the one before. So each is
 // taken to be as long as in the line before, and that is corrected where it is not: the processor goes ahead.
 func (w *worker) plain(b block, at, number int) (next, line int) {
-	const separator, sixteen = ',' | ' '<<8, 0xFFFF
+	const (
+		comma = ',' | ' '<<8
+		two   = 0xFFFF       // masks of so many bytes
+		three = 0xFFFF00FFFF // of five, but for the one in the middle
+		last  = comma | '0'<<16 | '\n'<<24
+		four  = 0xFFFFFFFF
+	)
 	buf, tail := b.buf, w.head.columns-4
-	load := binary.LittleEndian.Uint64
-	var length [4]int
+	var timeLength, valueLength, sizeLength int
+	var size, sizeText, sizeMask uint64
 	first := number
 	for at < b.text {
 		// A time below 28 hours, and a value of at most 15 digits.
-		t, n := digits(load(buf[at:]))
-		if n != length[0] {
-			length[0] = n
+		t, n := digits(load(buf, at))
+		if n != timeLength {
+			timeLength = n
 		}
-		p := at + length[0]
-		if n == 0 || load(buf[p:])&sixteen != separator {
+		p := at + timeLength
+		if n == 0 || load(buf, p)&two != comma {
 			break
 		}
 		p += 2
-		v, n := digits(load(buf[p:]))
-		if n != length[1] {
-			length[1] = n
+		v, n := digits(load(buf, p))
+		if n != valueLength {
+			valueLength = n
 		}
-		p += length[1]
+		p += valueLength
 		if n == 0 {
 			break
 		}
 		if n == 8 {
-			if more, n := digits(load(buf[p:])); n > 0 {
+			if more, n := digits(load(buf, p)); n > 0 {
 				v = v*powers[n] + more
 				p += n
 			}
 		}
 		// The direction is one digit.
-		word := load(buf[p:])
-		d := word>>16&0xFF - '0'
-		if word&sixteen != separator || word>>24&sixteen != separator {
+		text := load(buf, p)
+		if text&three != comma|comma<<24 {
 			break
 		}
+		d := text>>16&0xFF - '0'
 		p += 5
-		size, n := digits(load(buf[p:]))
-		if n != length[2] {
-			length[2] = n
+		if text = load(buf, p); (text^sizeText)&sizeMask != 0 || sizeMask == 0 {
+			size, sizeLength = digits(text)
+			sizeText, sizeMask = text, 1<<(8*min(sizeLength+1, 8))-1
+			if sizeLength == 0 {
+				break
+			}
 		}
-		p += length[2]
-		if n == 0 {
-			break
-		}
-		for range tail {
-			if load(buf[p:])&sixteen != separator {
+		p += sizeLength
+		for i := range tail {
+			text := load(buf, p)
+			if i == tail-1 && text&four == last {
+				p += 3
+				break
+			}
+			if text&two != comma {
 				break
 			}
 			p += 2
 			column := p
 			for n = 8; n == 8; p += n {
-				_, n = digits(load(buf[p:]))
+				_, n = digits(load(buf, p))
 			}
 			if p == column {
 				break
