@@ -176,7 +176,7 @@ func observed(r result.Reading) units.Bytes {
 // inFlight is the mean number of I/Os in flight by Little's law: IOPS × latency. It is nil where one of them is not known.
 func inFlight(d result.Direction) *float64 {
 	n := possible(float64(d.IOPS) * d.Latency.Mean.Seconds())
-	if n == 0 {
+	if n == 0 || d.IOPS < 0 {
 		return nil
 	}
 	return &n
