@@ -111,7 +111,7 @@ func overlays(d compare.Document, subjects []compare.Subject) (all []overlay) {
 		if len(phases) < 2 {
 			continue
 		}
-		c := overlay{chart{ID: fmt.Sprintf("rate-%d", len(all)), Title: "IOPS", Unit: "IOPS", Series: []line{}, Marks: []mark{}}, strings.TrimSpace(a.Volume + " " + a.Name)}
+		c := overlay{chart{ID: fmt.Sprintf("rate-%d", len(all)), Title: "IOPS", Unit: "IOPS", Series: []line{}, Marks: []mark{}}, heading(phases, a)}
 		scale := 1.0
 		if block := a.Workload.BlockSize; int64(block) >= largeBlock {
 			c.chart.Title, c.Unit, scale = "MiB/s", "MiB/s", block.MiB()
@@ -133,6 +133,16 @@ func overlays(d compare.Document, subjects []compare.Subject) (all []overlay) {
 		}
 	}
 	return all
+}
+
+// heading names a phase, and its volume where it is that of all subjects.
+func heading(phases []*compare.Phase, a compare.Phase) string {
+	for _, p := range phases {
+		if p != nil && p.Volume != a.Volume {
+			return a.Name
+		}
+	}
+	return strings.TrimSpace(a.Volume + " " + a.Name)
 }
 
 // matched returns the phase of every subject that was compared with one of the first, at the subject's index; nil where
