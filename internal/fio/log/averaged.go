@@ -33,7 +33,7 @@ func together(cells []weighted, window time.Duration, each func(end time.Duratio
 	slices.SortStableFunc(cells, func(a, b weighted) int { return int(min(max(a.End-b.End, -1), 1)) })
 	for from := 0; from < len(cells); {
 		to := from + 1
-		for to < len(cells) && cells[to].End-cells[from].End < window/2 {
+		for to < len(cells) && cells[to].End-cells[from].End < max(window/2, 1) {
 			to++
 		}
 		each(cells[to-1].End, cells[from:to])

@@ -46,23 +46,25 @@ func Join(logs []*Log, blockSize units.Bytes) Joined {
 		j.Window = averaging(latencies)
 	}
 	j.IOPS, j.Latency, j.LatencyMap = rateSeries(served(rates), j.Window), latencySeries(served(latencies)), latencyMap(served(latencies))
-	j.Total = summary(served(rates), served(latencies), j.IOPS, single)
+	bandwidths := parts(averaged(logs), Bandwidth)
+	j.Total = summary(served(rates), served(latencies), served(bandwidths), j.IOPS, single)
 	for d := range Direction(directions) {
-		r, l := of(rates, d), of(latencies, d)
-		if len(r)+len(l) == 0 {
+		r, l, b := of(rates, d), of(latencies, d), of(bandwidths, d)
+		if len(r)+len(l)+len(b) == 0 {
 			continue
 		}
 		j.IOPSOf[d], j.LatencyOf[d] = rateSeries(r, j.Window), latencySeries(l)
-		j.DirectionOf[d] = summary(r, l, j.IOPSOf[d], single)
+		j.DirectionOf[d] = summary(r, l, b, j.IOPSOf[d], single)
 	}
 	return j
 }
 
 // summary is what logs say of a direction as a whole. Averaged logs count no I/Os.
-func summary(rates, latencies []part, series result.Series, single bool) (d result.Direction) {
-	d.Runtime = max(ending(rates), ending(latencies))
+func summary(rates, latencies, bandwidths []part, series result.Series, single bool) (d result.Direction) {
+	d.Runtime = max(ending(rates), ending(latencies), ending(bandwidths))
 	d.Latency = distribution(latencies)
 	d.IOPS = units.IOPS(mean(series))
+	d.Throughput = units.Throughput(mean(sumRates(bandwidths, averaging(bandwidths)))) * units.Throughput(units.KiB)
 	if single {
 		for _, p := range rates {
 			d.IOs += p.Count

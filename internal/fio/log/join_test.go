@@ -210,8 +210,17 @@ func TestBandwidthTellsIOPS(t *testing.T) {
 	if diff := cmp.Diff(result.Series{{End: second, Value: 3000}, {End: 2 * second, Value: 2900}}, Join([]*Log{l}, 4*units.KiB).IOPS); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if got := Join([]*Log{l}, 0); got.IOPS != nil {
-		t.Errorf("%v without a block size, want none", got.IOPS)
+	// (12000 + 11600) / 2 KiB/s
+	if got := Join([]*Log{l}, 0); got.IOPS != nil || got.Total.Throughput != units.Throughput(11800*units.KiB) {
+		t.Errorf("%v and %v without a block size, want no IOPS", got.IOPS, got.Total.Throughput)
+	}
+}
+
+// Where a log has one line of each direction, nothing shows its window; lines of one time still belong together.
+func TestOneWindow(t *testing.T) {
+	l := mustRead(t, "a_iops.1.log", "1000, 5, 0, 0\n1000, 6, 1, 0\n", Options{})
+	if diff := cmp.Diff(result.Series{{End: second, Value: 11}}, Join([]*Log{l}, 0).IOPS); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }
 

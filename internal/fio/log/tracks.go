@@ -62,11 +62,13 @@ func filter(logs []*Log, keep func(*Log) bool) []*Log {
 	return slices.DeleteFunc(slices.Clone(logs), func(l *Log) bool { return !keep(l) })
 }
 
+// averaged leaves out logs of single I/Os.
+func averaged(logs []*Log) []*Log { return filter(logs, func(l *Log) bool { return !l.PerIO }) }
+
 // rateParts returns tracks that tell the rate, and whether they do so by single I/Os, which are counted, rather than by
 // rates of windows, which are added up.
 func rateParts(logs []*Log, blockSize units.Bytes) (all []part, single bool) {
-	averaged := filter(logs, func(l *Log) bool { return !l.PerIO })
-	if all := parts(averaged, IOPS); all != nil {
+	if all := parts(averaged(logs), IOPS); all != nil {
 		return all, false
 	}
 	counted := filter(logs, func(l *Log) bool { return l.PerIO })
@@ -74,7 +76,7 @@ func rateParts(logs []*Log, blockSize units.Bytes) (all []part, single bool) {
 		return all, true
 	}
 	if blockSize > 0 {
-		all := parts(averaged, Bandwidth)
+		all := parts(averaged(logs), Bandwidth)
 		for i := range all {
 			all[i].Track = all[i].scaled(float64(units.KiB) / float64(blockSize))
 		}
