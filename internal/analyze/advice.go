@@ -74,8 +74,10 @@ func (r reader) advice(p Phase) string {
 	case p.Burst == GP2Credits && p.Verdict != "" && r.given.Volume != nil:
 		return fmt.Sprintf("Plan with %s, not with the burst: record BurstBalance at the start and the end, or measure burst and baseline in runs of their own. gp3 holds its rate without credits: ebscope size --like gp2:%.0fGiB.",
 			r.rate(sustainable(r.ceilings).iops), r.given.Volume.Size.GiB())
-	case p.Burst == GP2Credits, p.Burst == "" && p.Verdict == "" && has(p.Warnings, "no-series") && len(r.ceilings) > 0 && r.perf.Bursts():
-		return "Record BurstBalance at the start and the end, and log IOPS (write_iops_log, log_avg_msec=1000) until the level has settled. --volume gp2:SIZE holds the figures against that volume."
+	case p.Burst == GP2Credits && p.Cliff != nil:
+		return "BurstBalance in CloudWatch shows whether it was 0 % at the fall; --volume gp2:SIZE holds all figures against that volume. gp3 holds its rate without credits."
+	case p.Verdict == "" && r.perf.Bursts():
+		return "Record BurstBalance at the start and the end, and log IOPS (write_iops_log, log_avg_msec=1000) until the level has settled."
 	case p.Burst == HDDCredits:
 		return "Plan with the baseline: it is in proportion to the size. Log throughput for longer than a full bucket lasts."
 	case p.Burst == InstanceBurst:

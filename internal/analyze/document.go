@@ -33,6 +33,8 @@ type Identity struct {
 	Started  time.Time     `json:"started,omitzero"` // absent where it is not known
 	Compress float64       `json:"compress"`
 	Complete bool          `json:"complete"` // every phase was run to its end
+	// Instance is the instance type that the user gave for results of another tool.
+	Instance string `json:"instance,omitempty"`
 }
 
 // Volume is a volume and what its configuration promises, uncompressed.

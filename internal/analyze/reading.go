@@ -33,6 +33,7 @@ func Readings(catalog *ebs.Catalog, readings []result.Reading, notes []result.No
 	}
 	instances := catalog.Instances()
 	if given.Instance != nil {
+		d.Run.Instance = given.Instance.Type
 		instances = []ebs.Instance{*given.Instance}
 	}
 	all, limits := besides(readings), limitsOf(instances)

@@ -54,13 +54,13 @@ func writeFindings(b *strings.Builder, d analyze.Document, width int) {
 		switch {
 		case isFailed:
 			failed.add(p.Summary, p.Summary, where)
-		case worth(p):
+		case worth(p) || givenWords(d) != "":
 			found.add(p.Summary, p.Summary, where)
 		}
 		if p.Foreign == nil {
 			continue
 		}
-		if p.Advice != "" && (isFailed || worth(p)) {
+		if p.Advice != "" && (isFailed || worth(p) || givenWords(d) != "") {
 			next.add(p.Advice, p.Advice, where)
 		}
 		for _, w := range p.Warnings {
@@ -140,7 +140,11 @@ func writeCandidates(b *strings.Builder, all []analyze.Phase, width int) {
 		if p.Foreign == nil || len(p.Candidates) == 0 || p.Cliff == nil && len(all) > 1 {
 			continue
 		}
-		fmt.Fprintf(b, "\nWould explain %s, the likeliest first\n", base(p))
+		title := "Would explain"
+		if p.Candidates[0].Fit < analyze.LikelyFit {
+			title = "Might explain, by chance as well,"
+		}
+		fmt.Fprintf(b, "\n%s %s, the likeliest first\n", title, base(p))
 		for _, c := range p.Candidates {
 			b.WriteString(wrapped(c.Configuration+": "+c.Text, "  ", width))
 		}

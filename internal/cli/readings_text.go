@@ -18,14 +18,26 @@ import (
 // writeReadings prints readings as a table, then what was found, then what was skipped.
 func writeReadings(w io.Writer, d analyze.Document, width int) error {
 	var b strings.Builder
-	for _, v := range d.Volumes {
-		b.WriteString(wrapped("Held against "+v.Configuration+".", "", width) + "\n")
+	if against := givenWords(d); against != "" {
+		b.WriteString(wrapped("Held against "+against+".", "", width) + "\n")
 	}
 	writeReadingTable(&b, d.Phases, width)
 	writeFindings(&b, d, width)
 	writeNotes(&b, d.Notes, commonFolder(d.Phases), width)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// givenWords says what the user gave to hold the figures against, "" for nothing.
+func givenWords(d analyze.Document) string {
+	var parts []string
+	for _, v := range d.Volumes {
+		parts = append(parts, v.Configuration)
+	}
+	if d.Run.Instance != "" {
+		parts = append(parts, "the limits of "+d.Run.Instance)
+	}
+	return strings.Join(parts, ", and ")
 }
 
 // readingColumn is a column of the table of readings.
