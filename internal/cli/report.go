@@ -99,7 +99,7 @@ func commandLine() string {
 
 // load reads run directories, or else what any tool wrote as one report.
 func (o reportOptions) load(ctx context.Context, paths []string, stdin io.Reader) ([]report.Report, error) {
-	if !slices.ContainsFunc(paths, func(p string) bool { return isRunDirectory(p) }) {
+	if !slices.ContainsFunc(paths, isRunDirectory) {
 		r, err := loadReadings(ctx, paths, o.analyzeOptions, stdin)
 		return []report.Report{r}, err
 	}

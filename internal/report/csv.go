@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"ebscope/internal/result"
@@ -57,7 +58,7 @@ func (r Report) samples(out *csv.Writer, phase string, m member) {
 			if known(point.Value) == nil {
 				continue
 			}
-			row := append(head[:len(head):len(head)], number(point.End.Seconds()), series.metric, direction, number(point.Value), series.unit)
+			row := slices.Concat(head, []string{number(point.End.Seconds()), series.metric, direction, number(point.Value), series.unit})
 			if out.Write(row) != nil {
 				return
 			}

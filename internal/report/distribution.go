@@ -72,7 +72,7 @@ func (m member) ladder() line {
 		}
 		seen += b.Count
 		x := min(topNines, nines(100*float64(seen)/float64(total)))
-		if last := len(l.Times) - 1; last > 0 && x-l.Times[last] < finest { // of those too close to tell apart, the slowest
+		if last := len(l.Times) - 1; last > 0 && x-l.Times[last-1] < finest { // of steps too narrow to see, the slowest
 			l.Times, l.Values = l.Times[:last], l.Values[:last]
 		}
 		add(math.Round(x*1000)/1000, b.At)

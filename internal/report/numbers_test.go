@@ -148,3 +148,28 @@ func TestLineJSON(t *testing.T) {
 		t.Errorf("got %s, want %s", text, want)
 	}
 }
+
+// A ladder: 10 ms up to the 96.6th percentile, which is 1.469 nines, and 100 ms from there on. Bins with hardly an I/O on
+// either side of the jump must not move it.
+func TestLadder(t *testing.T) {
+	m := member{measured: &result.Measurement{}}
+	m.State = string(result.Done)
+	m.measured.Total.Latency.Bins = []result.Bin{
+		{At: 500 * time.Microsecond, Count: 1}, {At: 9 * time.Millisecond, Count: 2}, {At: 10 * time.Millisecond, Count: 965_996},
+		{At: 11 * time.Millisecond, Count: 1}, {At: 100 * time.Millisecond, Count: 2}, {At: 100 * time.Millisecond, Count: 33_998},
+	}
+	l := m.ladder()
+	at := func(x float64) float64 { // as a step line has it
+		for i, end := range l.Times {
+			if end >= x {
+				return *l.Values[i]
+			}
+		}
+		return math.NaN()
+	}
+	for x, want := range map[float64]float64{0.01: 1, nines(50): 1, nines(96): 1, nines(97): 2, nines(99.9): 2, topNines: 2} {
+		if got := at(x); got != want {
+			t.Errorf("at %.3f nines the ladder stands at 10^%v ms, want 10^%v", x, got, want)
+		}
+	}
+}

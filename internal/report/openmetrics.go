@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -75,8 +76,8 @@ var metricsEscaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 func (m *metricsText) run(r Report) {
 	p := r.Parameters()
 	run := []label{{"run", p.Run}, {"target", string(p.Target)}, {"compress", number(p.Compress)}}
-	info := append(run[:len(run):len(run)], label{"profile", p.Profile}, label{"tool", p.Tool}, label{"command", p.Command},
-		label{"measured_with", p.MeasuredWith}, label{"measured_by", p.MeasuredBy}, label{"labels", strings.Join(p.Labels, ", ")})
+	info := slices.Concat(run, []label{{"profile", p.Profile}, {"tool", p.Tool}, {"command", p.Command},
+		{"measured_with", p.MeasuredWith}, {"measured_by", p.MeasuredBy}, {"labels", strings.Join(p.Labels, ", ")}})
 	m.family("ebscope_run", "info", "", "What the figures were made from and with.").add("_info", 1, info...)
 	if p.Started != nil {
 		m.family("ebscope_run_started_timestamp_seconds", "gauge", "seconds", "When the run started, in Unix time.").add("", float64(p.Started.Unix()), run...)
@@ -86,7 +87,7 @@ func (m *metricsText) run(r Report) {
 			if !member.done() {
 				continue
 			}
-			labels := append(run[:len(run):len(run)], label{"phase", g.Name}, label{"volume", member.volumeName()})
+			labels := slices.Concat(run, []label{{"phase", g.Name}, {"volume", member.volumeName()}})
 			if member.reading != nil {
 				labels = append(labels, label{"source", fmt.Sprintf("%s:%d:%d", member.reading.Source.File, member.reading.Source.Line, member.reading.Source.Document)}, label{"job", member.reading.Job})
 			}
@@ -98,7 +99,7 @@ func (m *metricsText) run(r Report) {
 // phase adds the figures of a phase. In what was read from files, zero means that one is not known.
 func (m *metricsText) phase(p member, labels []label) {
 	unknown := func(x float64) bool { return x == 0 && p.reading != nil }
-	with := func(more ...label) []label { return append(labels[:len(labels):len(labels)], more...) }
+	with := func(more ...label) []label { return slices.Concat(labels, more) }
 	m.family("ebscope_phase", "info", "", "What a phase did and how it is judged.").add("_info", 1,
 		with(label{"pattern", p.RW}, label{"block_size", fmt.Sprint(p.BlockSize)}, label{"queue_depth", fmt.Sprint(p.QueueDepth)},
 			label{"jobs", fmt.Sprint(p.Jobs)}, label{"verdict", string(p.Verdict)})...)

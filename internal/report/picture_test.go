@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"image/png"
 	"io"
 	"strings"
@@ -46,7 +47,7 @@ func wellFormed(t *testing.T, name, text string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(text))
 	for {
-		if _, err := d.Token(); err == io.EOF {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
 			return
 		} else if err != nil {
 			t.Fatalf("%s is not well-formed: %v", name, err)
