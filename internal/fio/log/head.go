@@ -23,6 +23,7 @@ type head struct {
 	window                uint64 // ms
 	unit                  time.Duration
 	reason                string // why the unit is what it is
+	thousandth            bool   // times and latencies show one clock, with a thousand units of a latency in one of a time
 	origin                uint64 // the time at which the log begins, in its own unit
 	divisor               uint64 // of its own unit, to ms
 	share                 float64
@@ -89,7 +90,7 @@ func examine(text []byte, kind *Kind) (head, bool) {
 
 // plain says whether lines are what fio writes for each I/O by default, perhaps with more columns.
 func (h *head) plain() bool {
-	return h.perIO && h.origin == 0 && h.peak < 0 && h.columns >= 4
+	return h.perIO && h.origin == 0 && h.divisor == 1 && h.peak < 0 && h.columns >= 4
 }
 
 // usual is how many columns most lines have.

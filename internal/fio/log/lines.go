@@ -45,7 +45,7 @@ const (
 func (w *worker) when(column *[maxColumns]uint64, number int) (t uint64, d Direction, ok bool) {
 	h := &w.head
 	t, d = column[0], Unstated
-	if h.origin != 0 {
+	if h.origin != 0 || h.divisor != 1 {
 		t /= h.divisor
 		if start := h.origin / h.divisor; t >= start {
 			t -= start

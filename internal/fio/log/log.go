@@ -138,6 +138,7 @@ func read(name string, r io.Reader, o Options, size int) (*Log, error) {
 			total.drop(first)
 			continue
 		}
+		h.know(o.Version)
 		src.size = size
 		l.describe(h)
 		if err := total.run(src, first, h, o.Workers); err != nil {
@@ -146,7 +147,7 @@ func read(name string, r io.Reader, o Options, size int) (*Log, error) {
 		if total.lines == 0 {
 			return nil, unusable(name, begins)
 		}
-		l.finish(total, o.Version)
+		l.finish(total)
 		return l, nil
 	}
 }
@@ -158,7 +159,7 @@ func (l *Log) describe(h head) {
 }
 
 // finish takes over what was counted, and says what is in doubt.
-func (l *Log) finish(w *worker, version *fio.Version) {
+func (l *Log) finish(w *worker) {
 	l.Lines, l.Skipped = w.lines, w.notes.skipped
 	l.Tracks = w.tracks()
 	l.Notes = w.notes.list(l.File)
@@ -176,20 +177,15 @@ func (l *Log) finish(w *worker, version *fio.Version) {
 		doubt("neither its name nor its lines say whether values are IOPS, bandwidth or latency; fio's names end in _iops, _bw, _lat, _clat or _slat, a job's number and .log")
 	case l.Kind.latency():
 		l.Unit, l.Because = w.head.unit, w.head.reason
-		if version != nil && !w.head.stated && l.Kind != Histogram {
-			l.Unit, l.Because = time.Nanosecond, "fio "+version.String()
-			if !version.AtLeast(nanoseconds) {
-				l.Unit = time.Microsecond
-			}
-		}
-		if l.Unit == 0 {
+		switch {
+		case l.Unit > 0:
+		case w.head.thousandth:
+			doubt("its times are in ms and its latencies in µs, as an fio before 3.0 writes them, or in µs and ns: nothing says which, so latencies are left out and times are taken for ms")
+		default:
 			doubt("its latencies are in µs if an fio before 3.0 wrote it, else in ns: nothing says which, so they are left out")
 		}
 	}
 }
-
-// nanoseconds is the first version whose logs have latencies in ns.
-var nanoseconds = fio.Version{Major: 3}
 
 // unusable says what was expected instead of what a file begins with.
 func unusable(name, begins string) error {

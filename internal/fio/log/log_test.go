@@ -182,12 +182,20 @@ func TestForm(t *testing.T) {
 			form{Completion, 4, true, 0, ns, 2, 0, "1", 0, 901 * ms, 951 * ms},
 		},
 		{
-			"µs, for one I/O follows the other at that distance", "a_clat.log", backToBack(1000), Options{},
+			"ms and µs or µs and ns, for one I/O follows the other at a thousandth of that distance", "a_clat.log", backToBack(1000), Options{},
 			// 30 I/Os: 4 × (30+…+36) + 30 + 31 = 985 ms.
+			form{Completion, 4, true, 0, 0, 30, 0, "0", 1, 31 * ms, 986 * ms},
+		},
+		{
+			"ms and µs by version", "a_clat.log", backToBack(1000), Options{Version: old},
 			form{Completion, 4, true, 0, us, 30, 0, "0", 0, 31 * ms, 986 * ms},
 		},
 		{
-			"ns likewise", "a_clat.log", backToBack(1000000), Options{},
+			"µs and ns by version: all is within the first ms", "a_clat.log", backToBack(1000), Options{Version: recent},
+			form{Completion, 4, true, 0, ns, 30, 0, "0", 1, 1 * ms, 1 * ms},
+		},
+		{
+			"ns, for one I/O follows the other at that distance", "a_clat.log", backToBack(1000000), Options{},
 			form{Completion, 4, true, 0, ns, 30, 0, "0", 0, 31 * ms, 986 * ms},
 		},
 	} {

@@ -3,6 +3,8 @@ package log
 import (
 	"math"
 	"time"
+
+	"ebscope/internal/fio"
 )
 
 // latencyUnit tells the unit of latencies from the lines, 0 where that is not beyond doubt, and why.
@@ -19,15 +21,33 @@ func (h *head) latencyUnit(all []fields) (time.Duration, string) {
 	if !h.perIO && !h.possible(all, 10*time.Microsecond) && !h.possible(all[len(all)/2:], time.Microsecond) {
 		return time.Nanosecond, "in µs, most I/Os would have begun before the job"
 	}
-	if h.perIO {
-		for _, unit := range []time.Duration{time.Microsecond, time.Nanosecond} {
-			if h.backToBack(all, unit) {
-				return unit, "I/Os follow each other at this distance"
-			}
-		}
+	if h.perIO && h.backToBack(all, time.Nanosecond) {
+		return time.Nanosecond, "I/Os follow each other at this distance"
 	}
+	h.thousandth = h.perIO && h.backToBack(all, time.Microsecond)
 	return 0, ""
 }
+
+// know takes the version into account that wrote the log. Where times and latencies are of one clock, of which a latency
+// is a thousandth, that is ms and µs in logs of fio 2. A later fio has latencies in ns, so that its times must be in µs,
+// as changed versions write them.
+func (h *head) know(version *fio.Version) {
+	if version == nil || h.stated || !h.kind.latency() || h.kind == Histogram {
+		return
+	}
+	h.unit, h.reason = time.Microsecond, "fio "+version.String()
+	if !version.AtLeast(nanoseconds) {
+		return
+	}
+	h.unit = time.Nanosecond
+	if h.thousandth {
+		h.divisor = 1000
+		h.odd = "its times are in µs, for I/Os follow each other at the distance of their latency in ns"
+	}
+}
+
+// nanoseconds is the first version whose logs have latencies in ns.
+var nanoseconds = fio.Version{Major: 3}
 
 // prioritized says whether the fifth column is a priority rather than an offset.
 func (h *head) prioritized(all []fields) bool {
