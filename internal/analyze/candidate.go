@@ -67,6 +67,9 @@ func (r reader) explain(p *Phase) {
 		}
 		p.Candidates = r.ofLevel(level)
 	}
+	if p.Candidates == nil {
+		p.Candidates = []Candidate{} // none, which is no null
+	}
 	slices.SortStableFunc(p.Candidates, func(a, b Candidate) int { return cmp.Compare(b.Fit, a.Fit) })
 	if len(p.Candidates) > mostCandidates {
 		p.Candidates = p.Candidates[:mostCandidates]
