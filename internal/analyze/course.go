@@ -21,14 +21,31 @@ func (r reader) judgeCourse(p *Phase, c course) {
 	}
 	if high, low, falls := swings(c); p.Verdict == Unstable && falls >= 2 {
 		p.Summary = fmt.Sprintf("Fell from %s to %s %s and recovered in between", r.rate(high), r.rate(low), times(falls))
-		switch why := causeOf(low, r.ceilings); why {
-		case UnknownCause:
-			p.Summary += ": a level that comes back was taken by something else for a while, not by spent credits alone."
-		default:
+		if why := causeOf(low, r.ceilings); why != UnknownCause && earned(c, low) {
 			p.Verdict, p.Burst = BurstThenBaseline, why
-			p.Summary += ": each time " + spentWords(why) + ", and less was asked for until some had come back."
+			p.Summary += ": each time " + spentWords(why) + ", and they came back while less was asked for."
+		} else {
+			p.Summary += ": burst credits do not come back while all that they leave is used, so something else took it for a while."
 		}
 	}
+}
+
+// earned says whether what was left unused of a lasting rate, from the first fall to it on, is enough for the bursts that
+// follow.
+func earned(c course, lasting float64) bool {
+	var balance, spent, deepest float64 // in I/Os
+	fallen := false
+	for i, l := range c.levels {
+		fallen = fallen || math.Abs(l.typical/lasting-1) < near
+		if !fallen {
+			continue
+		}
+		change := (lasting - l.typical) * c.span(i).Seconds()
+		balance += change
+		spent += max(0, -change)
+		deepest = min(deepest, balance)
+	}
+	return deepest >= -restless*spent
 }
 
 // risen returns the level that a reading rose to for good, and false where there was no such rise: all but a small share
@@ -121,20 +138,27 @@ func (r reader) settleCause(p *Phase, c course) {
 }
 
 // swings returns the two levels that a course goes between, and how often it falls from the upper to the lower one; none
-// where it is not two levels that it has.
+// where it has others. It may rest, at next to nothing.
 func swings(c course) (high, low float64, falls int) {
 	low = math.Inf(1)
 	for _, l := range c.levels {
-		high, low = max(high, l.typical), min(low, l.typical)
+		high = max(high, l.typical)
+	}
+	rest := restless / 10 * high
+	for _, l := range c.levels {
+		if l.typical > rest {
+			low = min(low, l.typical)
+		}
 	}
 	middle := (high + low) / 2
 	for i := range c.edges {
-		if c.levels[i].typical > middle && c.levels[i+1].typical <= middle {
+		if after := c.levels[i+1].typical; c.levels[i].typical > middle && after <= middle && after > rest {
 			falls++
 		}
 	}
 	for _, l := range c.levels {
-		if l.typical > middle && l.typical < (1-apart)*high || l.typical <= middle && l.typical > (1+apart)*low+1 {
+		upper, lower := math.Abs(l.typical-high) <= apart*high, math.Abs(l.typical-low) <= apart*low+1
+		if !upper && !lower && l.typical > rest {
 			return 0, 0, 0
 		}
 	}

@@ -25,7 +25,8 @@ func (r reader) judgeMean(p *Phase) {
 		p.Summary = "Latency alone was logged: how many I/Os there were is not known."
 		return
 	case rate == 0:
-		p.Summary = "No I/O completed, or none was counted."
+		p.Verdict, p.LimitedBy = "", []LimitShare{}
+		p.Summary = "No read or write completed."
 		return
 	}
 	mean := r.rate(rate) + " on average"

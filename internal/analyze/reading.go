@@ -133,7 +133,7 @@ func (r reader) judgeReading(p *Phase) {
 	if r.total.iops == 0 && len(samples) == 1 { // a log of one line, without a summary
 		p.IOPS = IOPS{Mean: samples[0].iops, Min: samples[0].iops, Max: samples[0].iops}
 	}
-	if len(samples) > 1 {
+	if len(samples) > 1 && p.IOPS.Max > 0 {
 		r.judgeCourse(p, newCourse(samples))
 	} else {
 		r.judgeMean(p)

@@ -319,23 +319,43 @@ func TestWarmUp(t *testing.T) {
 
 func TestFallsAndRecoveries(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
-	r := logged(foreign(1, time.Minute), 3000, 200, 300, 200, 3000, 200, 300, 200, 3000, 200)
-	for i := range r.IOPS {
-		r.IOPS[i].Value *= 1 + 0.05*random.NormFloat64()
+	noisy := func(valueAndCount ...float64) result.Reading {
+		r := logged(foreign(1, time.Minute), valueAndCount...)
+		for i := range r.IOPS {
+			r.IOPS[i].Value *= 1 + 0.05*random.NormFloat64()
+		}
+		return r
 	}
-	p := one(t, given(t, gp2of100, ""), r)
+	r := noisy(3000, 200, 300, 200, 3000, 200, 300, 200, 3000, 200)
+	p := one(t, given(t, gp3base, ""), r)
 	if len(p.Changes) != 4 {
 		t.Fatalf("changes %+v", p.Changes)
 	}
 	for i, at := range []float64{200, 400, 600, 800} {
 		near(t, "change", p.Changes[i].AtS, at, 2)
 	}
-	says(t, "summary", p.Summary, "IOPS twice and recovered", "the burst credits were spent")
-	// What no limit explains is not called credits.
-	p = one(t, given(t, gp3base, ""), r)
-	says(t, "unknown", p.Summary, "taken by something else")
+	says(t, "unknown", p.Summary, "IOPS twice and recovered", "something else took it")
+	// At its baseline a gp2 volume earns nothing to burst with again.
+	p = one(t, given(t, gp2of100, ""), r)
+	says(t, "baseline", p.Summary, "something else took it")
 	if p.Verdict != analyze.Unstable {
 		t.Errorf("verdict %q", p.Verdict)
+	}
+	// In a rest of 200 s a volume of 500 GiB earns 1,500 × 200 = 300,000 credits, which last 300,000 ÷ 1,500 = 200 s.
+	gp2of500 := ebs.Volume{Type: ebs.GP2, Size: 500 * units.GiB}
+	p = one(t, given(t, gp2of500, ""), noisy(3000, 200, 1500, 200, 0, 200, 3000, 200, 1500, 200))
+	says(t, "rested", p.Summary, "IOPS twice", "the burst credits were spent, and they came back")
+	if p.Verdict != analyze.BurstThenBaseline || p.Burst != analyze.GP2Credits {
+		t.Errorf("verdict %q, burst %q", p.Verdict, p.Burst)
+	}
+}
+
+func TestNoIO(t *testing.T) {
+	for name, r := range map[string]result.Reading{"series": logged(foreign(1, time.Minute), 0, 60), "mean": rated(foreign(1, time.Minute), 0, 1, time.Minute)} {
+		r.Total.Latency = result.Latency{}
+		if p := one(t, given(t, gp3base, ""), r); p.Verdict != "" || p.Summary != "No read or write completed." || len(p.LimitedBy) != 0 {
+			t.Errorf("%s: verdict %q, %s", name, p.Verdict, p.Summary)
+		}
 	}
 }
 
@@ -360,4 +380,20 @@ func TestBimodal(t *testing.T) {
 	if p = one(t, analyze.Given{}, r); len(p.Modes) != 0 {
 		t.Errorf("modes of a tail: %+v", p.Modes)
 	}
+}
+
+// A t3.medium holds 2,000 IOPS, as a gp2 volume of 667 GiB does: only the time of the fall can tell which of them it was.
+func TestTwoCausesOfOneLevel(t *testing.T) {
+	gp2of667 := ebs.Volume{Type: ebs.GP2, Size: 667 * units.GiB}
+	// 5.4 M ÷ (3,000 − 2,001) = 5,405 s. The instance's burst, full, would last (11,800 ÷ 2,000 − 1) × 1,800 s ÷ (3,000 ÷ 2,000 − 1) = 17,640 s.
+	p := one(t, given(t, gp2of667, "t3.medium"), logged(foreign(1, time.Minute), 3000, 5400, 2000, 1000))
+	if p.Cliff == nil {
+		t.Fatalf("no cliff: %s", p.Summary)
+	}
+	says(t, "both fit", text(p.Warnings, "two-causes"), "BurstBalance", "EBSIOBalance% and EBSByteBalance%")
+	p = one(t, given(t, gp2of667, "t3.medium"), logged(foreign(1, time.Minute), 3000, 10000, 2000, 2000))
+	if p.Cliff == nil || p.Cliff.Cause != analyze.InstanceBurst || p.Burst != analyze.InstanceBurst {
+		t.Errorf("after 10,000 s no gp2 volume has credits left: %+v", p.Cliff)
+	}
+	says(t, "summary", p.Summary, "the instance's burst was spent")
 }
