@@ -97,29 +97,34 @@ func run(ctx context.Context) error {
 	}
 	second := one.elapsed.Seconds() / two.elapsed.Seconds()
 	memory := max(one.memory, two.memory)
-	fmt.Fprintf(w, "%d million lines, one processor\t%.0f MB/s\t\t\n", lines/1_000_000, speed(one.processor))
-	fmt.Fprintf(w, "… two processors\t%.0f MB/s\tratio %.2f\tat least %.1f\n", speed(two.elapsed), second, secondWanted)
-	fmt.Fprintf(w, "… peak memory\t%d MiB\t\tat most %d\n", memory>>20, memoryLimit>>20)
+	fmt.Fprintf(w, "%d million lines, one processor\t%.0f MB/s\t\t\t\n", lines/1_000_000, speed(one.processor))
+	fmt.Fprintf(w, "… two processors\t%.0f MB/s\tratio %.2f\tat least %.1f\t\n", speed(two.elapsed), second, secondWanted)
+	fmt.Fprintf(w, "… peak memory\t%d MiB\t\tat most %d\t\n", memory>>20, memoryLimit>>20)
 	missed := second < secondWanted || memory > memoryLimit
 
 	for _, peer := range []struct {
 		name      string
 		wanted    float64
+		attempts  int
 		arguments []string
 	}{
-		{"awk", awkWanted, []string{"-F,", program, file}},
-		{"fio2gnuplot", gnuplotWanted, []string{"-p", filepath.Base(file)}},
+		{"awk", awkWanted, attempts, []string{"-F,", program, file}},
+		{"fio2gnuplot", gnuplotWanted, 1, []string{"-p", filepath.Base(file)}}, // half a minute
 	} {
-		taken, err := once(ctx, dir, "", peer.name, peer.arguments...)
+		var least taken
+		var err error
+		for i := 0; i < peer.attempts && err == nil; i++ {
+			err = least.better(ctx, dir, "", peer.name, peer.arguments...)
+		}
 		if errors.Is(err, exec.ErrNotFound) {
-			fmt.Fprintf(w, "… %s\tis not installed\t\t\n", peer.name)
+			fmt.Fprintf(w, "… %s\tis not installed\t\t\t\n", peer.name)
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		ratio := taken.processor.Seconds() / one.processor.Seconds()
-		fmt.Fprintf(w, "… %s\t%.0f MB/s\tratio %.1f\tat least %.0f\n", peer.name, speed(taken.processor), ratio, peer.wanted)
+		ratio := least.processor.Seconds() / one.processor.Seconds()
+		fmt.Fprintf(w, "… %s\t%.0f MB/s\tratio %.1f\tat least %.0f\t\n", peer.name, speed(least.processor), ratio, peer.wanted)
 		missed = missed || ratio < peer.wanted
 	}
 	if err := w.Flush(); err != nil {
