@@ -22,7 +22,7 @@ var errorAdvice = map[int]string{
 // fail describes a reading of which nothing can be concluded.
 func (r reader) fail(p *Phase, f result.Failure) {
 	p.State = string(result.Failed)
-	p.Failed = &Failed{Code: f.Code, Text: f.Text}
+	p.Failed = &Failed{Code: f.Code, Text: append([]string{}, f.Text...)}
 	p.Summary = "The tool reported an error"
 	if f.Code != 0 {
 		p.Summary += fmt.Sprintf(" (%d)", f.Code)

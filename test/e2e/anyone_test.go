@@ -187,3 +187,26 @@ func TestTheCorpus(t *testing.T) {
 		t.Errorf("%d failed:\n%s", n, table)
 	}
 }
+
+// What analyze prints of the corpus, and of results that fail or lack much, is of the published form.
+func TestAnyonesJSONIsOfThePublishedForm(t *testing.T) {
+	dir := t.TempDir()
+	writeAll(t, dir, map[string]string{
+		"x/good.json": somebodys("good", 3000, 0), "x/failed.json": somebodys("broken", 3000, 5), "x/fio_iops.1.log": fallen(1999, 701),
+		"x/cut.json": somebodys("good", 3000, 0)[:300],
+	})
+	corpus, err := filepath.Abs("../../../shared/corpus")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"x"}, {"x", "--volume", "gp2:100GiB", "--instance", "m5.large"}, {corpus}} {
+		if _, err := os.Stat(args[0]); args[0] == corpus && err != nil {
+			continue // it is not part of this repository
+		}
+		o := run(t, dir, append(append([]string{"analyze"}, args...), "-o", "json")...)
+		valid(t, strings.Join(args, " "), o.stdout)
+		if o.code != 5 { // each has a file that is cut off
+			t.Errorf("%v: exit %d", args, o.code)
+		}
+	}
+}
