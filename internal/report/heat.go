@@ -112,10 +112,15 @@ func newCells(m result.LatencyMap, y *axis, columns int, perDecade float64) *cel
 			if n <= 0 || m.UpTo[j] <= 0 {
 				continue
 			}
+			// A row of the map that lies across several fields is spread over them.
 			from, to := bounds(m.UpTo, j)
-			field := x*c.Rows + row((from+to)/2)
-			counts[field] += n
-			c.Most = max(c.Most, counts[field])
+			const edge = 1e-6 // what ends where a field begins is not in it
+			first, last := row(from+edge), row(to-edge)
+			for r := first; r <= last; r++ {
+				field := x*c.Rows + r
+				counts[field] += max(1, n/int64(last-first+1))
+				c.Most = max(c.Most, counts[field])
+			}
 		}
 	}
 	c.Shades = make([]byte, len(counts))

@@ -80,7 +80,10 @@ func (r Report) finding() string {
 		}
 		return fmt.Sprintf("No lasting fall, but %s is unstable on %s", m.Name, m.Volume)
 	}
-	if m := first(""); m != nil {
+	if m := first(""); m != nil && len(r.Readings) == 1 && m.Summary != "" {
+		return m.about() + ": " + strings.TrimSuffix(m.Summary, ".")
+	}
+	if m := first(""); m != nil && r.Readings == nil {
 		return fmt.Sprintf("No fall was seen, but %s on %s has too few samples to show one", m.Name, m.Volume)
 	}
 	if r.Readings != nil {
