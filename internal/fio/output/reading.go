@@ -70,6 +70,9 @@ func (d Document) reading(source result.Source, job jobResult) (result.Reading, 
 	if out.Tool == "" {
 		out.Tool = "fio"
 	}
+	if n := whole32(out.Workload.Options["numjobs"]); n > 1 && out.Workload.Options["group_reporting"] != "0" && d.single(job) {
+		out.Workload.Jobs = n // group_reporting on the command line is in no job's options
+	}
 	var r review
 	one := Document{Version: d.Version, options: d.options, jobs: []jobResult{job}}
 	some := one.measure(&out.Measurement, &r)
@@ -92,6 +95,17 @@ func (d Document) reading(source result.Source, job jobResult) (result.Reading, 
 	}
 	out.Warnings = append(out.Warnings, r.warnings...)
 	return out, r.doubts
+}
+
+// single says whether the document has one entry of a job's name. Of clones that are not reported as one it has several.
+func (d Document) single(job jobResult) bool {
+	n := 0
+	for _, other := range d.jobs {
+		if other.name == job.name && other.host == job.host {
+			n++
+		}
+	}
+	return n == 1
 }
 
 // What fio prints of errors and of itself.
