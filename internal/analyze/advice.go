@@ -86,6 +86,8 @@ func (r reader) advice(p Phase) string {
 	case (limit == model.InstanceIOPS || limit == model.InstanceThroughput) && instance != nil:
 		return fmt.Sprintf("%s passes on %v and %s MB/s for ever, over all its volumes: provisioning more on the volume changes nothing. Take an instance with more, or provision less.",
 			instance.Type, instance.BaselineIOPS, amount(instance.BaselineThroughput.MBps()))
+	case r.paced(r.total.iops):
+		return ""
 	case p.Verdict == Unstable:
 		return "Look for what else used the volume or the instance at the times of the changes, and measure again for longer."
 	case limit == model.VolumeIOPS:

@@ -55,6 +55,9 @@ func (r reader) explain(p *Phase) {
 	switch {
 	case p.Cliff != nil:
 		p.Candidates = r.ofFall(*p.Cliff)
+	case r.paced(rate):
+		p.Summary += fmt.Sprintf(" The application kept to its own rate (rate_iops=%s).", r.reading.Workload.Options["rate_iops"])
+		return
 	case r.inFlight > 0 && r.inFlight/r.beside.ios <= oneAtATime:
 		p.Summary += " One I/O at a time: latency set the rate, so that it tells of no limit."
 		return

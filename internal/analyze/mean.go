@@ -38,6 +38,9 @@ func (r reader) judgeMean(p *Phase) {
 	switch {
 	case r.beyond(course{}, r.total) > 0:
 		p.Verdict, p.Summary = "", fmt.Sprintf("%s, above the maximum of %s: the device did not serve it.", mean, r.rate(highest(r.ceilings)))
+	case r.paced(rate) && rate <= lasting.iops*(1+near):
+		p.Verdict, p.LimitedBy = Sustained, []LimitShare{{model.QueueDepth, 1}}
+		p.Summary = mean + ": no limit was reached, the application keeps to its own rate."
 	case rate <= lasting.iops*(1-near):
 		p.Verdict, p.LimitedBy = Sustained, []LimitShare{{model.QueueDepth, 1}}
 		p.Summary = fmt.Sprintf("%s, below every limit: %s and latency set the rate.", mean, r.depth())
@@ -120,8 +123,12 @@ func (r reader) doubts(p Phase) []result.Warning {
 		warn("block-size-unknown", "The size of an I/O is not known, so only limits on IOPS are held against the figures, and each I/O counts as one.")
 	}
 	if stated.QueueDepth == 0 && r.inFlight > 0 {
-		warn("queue-depth-derived", "No queue depth is stated; Little's law gives about %s I/Os outstanding (%s IOPS × %s ms).",
-			amount(r.inFlight), amount(r.total.iops), amount(p.Latency.Mean))
+		about := "about " + amount(r.inFlight) + " I/Os"
+		if r.inFlight < 1 {
+			about = "less than one I/O"
+		}
+		warn("queue-depth-derived", "No queue depth is stated; Little's law gives %s outstanding (%s IOPS × %s ms).",
+			about, amount(r.total.iops), amount(p.Latency.Mean))
 	}
 	if stated.Direct != nil && !*stated.Direct {
 		warn("not-direct", "The I/O went through the page cache (direct=0): figures are those of memory and of the volume together.")

@@ -191,13 +191,23 @@ func thinkTime(stated result.Stated) time.Duration {
 	return time.Duration(microseconds) * time.Microsecond
 }
 
-// rateIOPS is the application's own limit over all jobs, zero where there is none that a number states.
+// rateIOPS is the application's own limit over all jobs, zero where there is none that a number states. fio holds it
+// against reads and writes apart.
 func rateIOPS(stated result.Stated) units.IOPS {
 	each, err := strconv.ParseFloat(stated.Options["rate_iops"], 64)
 	if err != nil {
 		return 0
 	}
+	if workload.Pattern(stated.Pattern).Mixed() || stated.Pattern == "readwrite" {
+		each *= 2
+	}
 	return units.IOPS(possible(each * float64(max(1, stated.Jobs))))
+}
+
+// paced says whether a rate is the one that the application keeps to.
+func (r reader) paced(iops float64) bool {
+	own := float64(r.subject.phase.RateIOPS)
+	return own > 0 && math.Abs(iops/own-1) < near
 }
 
 // alone describes I/Os that are no part of the total.

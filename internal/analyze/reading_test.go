@@ -350,6 +350,18 @@ func TestFallsAndRecoveries(t *testing.T) {
 	}
 }
 
+func TestApplicationWithARateOfItsOwn(t *testing.T) {
+	// Two jobs that each read and write 500 times a second.
+	r := foreign(2000, time.Minute)
+	r.Workload.Pattern, r.Workload.Jobs, r.Workload.Options = "randrw", 2, map[string]string{"rate_iops": "500"}
+	p := one(t, given(t, gp3base, ""), r)
+	says(t, "summary", p.Summary, "no limit was reached, the application keeps to its own rate")
+	if p = one(t, analyze.Given{}, r); len(p.Candidates) != 0 || p.Advice != "" {
+		t.Errorf("candidates %v, advice %q", p.Candidates, p.Advice)
+	}
+	says(t, "no volume", p.Summary, "kept to its own rate (rate_iops=500)")
+}
+
 func TestNoIO(t *testing.T) {
 	for name, r := range map[string]result.Reading{"series": logged(foreign(1, time.Minute), 0, 60), "mean": rated(foreign(1, time.Minute), 0, 1, time.Minute)} {
 		r.Total.Latency = result.Latency{}

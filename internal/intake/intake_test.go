@@ -225,6 +225,8 @@ func TestLogsOfAJob(t *testing.T) {
 	}{
 		"by its option": {map[string]string{"x.json": document("a", 60, option), "fio_iops.1.log": logOf(60, 0, 3000)}, nil,
 			[]string{"x.json a"}, time.Minute, ""},
+		"beside an empty one": {map[string]string{"x.json": document("a", 60, option), "fio_iops.1.log": logOf(60, 0, 3000), "fio_slat.1.log": ""}, nil,
+			[]string{"x.json a"}, time.Minute, "fio_slat.1.log: is empty: nothing of its kind was logged"},
 		"by the file's name": {map[string]string{"fio.json": document("a", 60, ""), "fio_iops.1.log": logOf(60, 0, 3000)}, nil,
 			[]string{"fio.json a"}, time.Minute, ""},
 		"alone": {map[string]string{"fio_iops.1.log": logOf(60, 0, 3000), "fio_lat.1.log": logOf(60, 0, 10_000_000)}, nil,

@@ -44,6 +44,8 @@ func (c *collector) piece(p piece) error {
 	p.r = r
 	packed := packing(head)
 	switch {
+	case len(head) == 0 && isLog(p.name):
+		c.remark(p.name, "is empty: nothing of its kind was logged")
 	case len(bytes.TrimSpace(head)) == 0 && err != nil:
 		c.skip(p.name, "is empty: whatever wrote it was stopped before it could write its results")
 	case packed != "" && p.nested >= maxNested:
@@ -66,6 +68,12 @@ func (c *collector) piece(p piece) error {
 		c.text(p, output.Read)
 	}
 	return c.ctx.Err()
+}
+
+// isLog says whether a file is named like a log of fio, which opens those of all kinds, and may write into some only.
+func isLog(name string) bool {
+	_, ok := log.ParseName(slashed(name))
+	return ok
 }
 
 // text reads what is neither packed nor a log.

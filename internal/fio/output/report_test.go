@@ -203,7 +203,7 @@ func TestJobsOfAGroupAreUnknownUnlessStated(t *testing.T) {
 		{`"group_reporting": "1", "iodepth": "8"`, 0},
 		{`"group_reporting": "", "numjobs": "4"`, 4},
 		{`"group_reporting": "0", "numjobs": "4"`, 1}, // an entry for each
-		{`"numjobs": "4"`, 4}, // and only one entry: the group was asked for on the command line
+		{`"numjobs": "4"`, 4},                         // and only one entry: the group was asked for on the command line
 		{`"group_reporting": "1", "numjobs": "lots"`, 0},
 	} {
 		r := one(t, `{"jobs": [{"jobname": "a", "groupid": 3, "job options": {`+tt.options+`}, "read": {"iops": 1}}]}`)
