@@ -137,3 +137,28 @@ func checkDistributions(t *testing.T, tab *tab) {
 		t.Errorf("the heat map draws what did not happen: %v", nothing)
 	}
 }
+
+// Whoever drags across the chart sees that part of it, and the whole again after two clicks.
+func TestZoom(t *testing.T) {
+	tab := open(t, browser(t), perIO(t), "light", 1280)
+	box := evaluate[[]float64](t, tab, `(b => [b.left, b.top, b.width, b.height])(ebscope.charts[0].over.getBoundingClientRect())`)
+	mouse := func(kind string, share float64, times int) {
+		evaluate[bool](t, tab, fmt.Sprintf(`ebscope.charts[0].over.dispatchEvent(new MouseEvent(%q, {clientX: %v, clientY: %v, movementX: 1, movementY: 0, button: 0, detail: %d, bubbles: true}))`,
+			kind, box[0]+share*box[2], box[1]+box[3]/2, times))
+	}
+	span := func() float64 {
+		return evaluate[float64](t, tab, `(s => s.max - s.min)(ebscope.charts[0].scales.x)`)
+	}
+	mouse("mouseenter", 0.4, 0)
+	mouse("mousemove", 0.4, 0)
+	mouse("mousedown", 0.4, 1)
+	mouse("mousemove", 0.5, 0)
+	mouse("mouseup", 0.5, 1)
+	if got := span(); math.Abs(got-0.1*perIOs) > 5 {
+		t.Errorf("dragged over a tenth, the chart shows %.0f s, want %d", got, perIOs/10)
+	}
+	mouse("dblclick", 0.5, 2)
+	if got := span(); got != perIOs {
+		t.Errorf("after two clicks it shows %.0f s, want %d", got, perIOs)
+	}
+}
