@@ -46,6 +46,7 @@ func (c *collector) piece(p piece) error {
 	switch {
 	case len(head) == 0 && isLog(p.name):
 		c.remark(p.name, "is empty: nothing of its kind was logged")
+	case len(head) == 0 && !p.given && companion(p.name):
 	case len(bytes.TrimSpace(head)) == 0 && err != nil:
 		c.skip(p.name, "is empty: whatever wrote it was stopped before it could write its results")
 	case packed != "" && p.nested >= maxNested:

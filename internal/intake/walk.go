@@ -168,5 +168,5 @@ var companions = []string{".fio", ".ini", ".job", ".sh", ".py", ".md", ".html", 
 
 func companion(name string) bool {
 	name = strings.ToLower(filepath.Base(name))
-	return slices.Contains(companions, filepath.Ext(name)) || strings.HasPrefix(name, "readme") || strings.HasPrefix(name, "license")
+	return slices.Contains(companions, filepath.Ext(name)) || strings.HasPrefix(name, "readme") || strings.HasPrefix(name, "license") || name == "stderr"
 }
