@@ -1,6 +1,8 @@
 package analyze
 
 import (
+	"strings"
+
 	"ebscope/internal/ebs"
 	"ebscope/internal/result"
 	"ebscope/internal/units"
@@ -16,7 +18,8 @@ type beside struct {
 // others says whether others ran beside it.
 func (b beside) others() bool { return b.jobs > 1 }
 
-// besides finds the readings that ran side by side: of one document, host and group, and not on files of different names.
+// besides finds the readings that ran side by side: jobs of fio of one document, host and group, and not on files of
+// different names. Other tools run their tests one after another.
 func besides(readings []result.Reading) []beside {
 	type group struct {
 		file         string
@@ -32,7 +35,7 @@ func besides(readings []result.Reading) []beside {
 	}
 	sums := map[group]sum{}
 	for _, r := range readings {
-		if t := summary(r.Total); r.Failure == nil && r.Source.Document > 0 && t.iops > 0 {
+		if t := summary(r.Total); r.Failure == nil && r.Source.Document > 0 && strings.HasPrefix(r.Tool, "fio") && t.iops > 0 {
 			s := sums[groupOf(r)]
 			sums[groupOf(r)] = sum{s.jobs + 1, s.iops + t.iops, s.data + float64(t.throughput)}
 		}

@@ -287,9 +287,15 @@ func TestJobsSideBySide(t *testing.T) {
 		}
 		says(t, "warning", text(p.Warnings, "side-by-side"), "4 jobs", "3,000 IOPS", "25 %")
 	}
-	// One after another they do not.
+	// One after another they do not, as other tools always run.
 	for i := range all {
-		all[i].Group = i
+		all[i].Tool = "CrystalDiskMark 8.0.4"
+	}
+	if p := readings(t, given(t, gp3base, ""), all...).Phases[0]; limits(p)[model.QueueDepth] != 1 {
+		t.Errorf("limits of CrystalDiskMark %v", p.LimitedBy)
+	}
+	for i := range all {
+		all[i].Tool, all[i].Group = "fio-3.33", i
 	}
 	if p := readings(t, given(t, gp3base, ""), all...).Phases[0]; limits(p)[model.QueueDepth] != 1 {
 		t.Errorf("limits %v", p.LimitedBy)
