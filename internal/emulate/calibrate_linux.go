@@ -14,10 +14,10 @@ import (
 
 const (
 	// Several rounds keep a moment's stall out of the result. All take about half a second.
-	calibrationRounds = 7
-	calibrationReads  = 100
+	calibrationRounds = 4
+	calibrationReads  = 175
 	// calibrationLatency is a typical service latency: a machine that has idled for as long takes longer to react.
-	calibrationLatency = 500 * time.Microsecond
+	calibrationLatency = 430 * time.Microsecond
 )
 
 // calibrator is the name under which this program starts itself to read from a volume that it serves.

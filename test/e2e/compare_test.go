@@ -193,11 +193,11 @@ func TestCompareFiles(t *testing.T) {
 		code int
 		want string
 	}{
-		"one subject":        {[]string{a}, 2, "the baseline first"},
-		"no such file":       {[]string{a, "none.json"}, 2, "none.json"},
-		"no such pattern":    {[]string{a, "none-*"}, 2, "none-*"},
-		"no threshold":       {[]string{a, b, "--fail-on", "iops=5%"}, 2, "column 1"},
-		"no such figure": {[]string{a, b, "--fail-on", "p95>+1%"}, 5, "p95>+1%"},
+		"one subject":     {[]string{a}, 2, "the baseline first"},
+		"no such file":    {[]string{a, "none.json"}, 2, "none.json"},
+		"no such pattern": {[]string{a, "none-*"}, 2, "none-*"},
+		"no threshold":    {[]string{a, b, "--fail-on", "iops=5%"}, 2, "column 1"},
+		"no such figure":  {[]string{a, b, "--fail-on", "p95>+1%"}, 5, "p95>+1%"},
 	} {
 		if o := run(t, dir, append([]string{"compare"}, tt.args...)...); o.code != tt.code || !strings.Contains(o.stderr, tt.want) {
 			t.Errorf("%s: exit %d, want %d; stderr should say %q:\n%s", name, o.code, tt.code, tt.want, o.stderr)

@@ -103,7 +103,7 @@ func within(t testing.TB, what string, got, low, high float64) {
 // the run. A fault of the program fails every attempt.
 func TestDemonstration(t *testing.T) {
 	needsEmulation(t)
-	const attempts = 3
+	const attempts = 4
 	for n := 1; n <= attempts; n++ {
 		a := &attempt{TB: t}
 		demonstrate(a)
