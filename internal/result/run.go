@@ -195,7 +195,7 @@ func (r Run) validate() error {
 	if !(r.Compress >= 1 && r.Compress <= MaxCompress) {
 		return fmt.Errorf("compress is %v, not 1 to %v", r.Compress, float64(MaxCompress))
 	}
-	if r.Repeat != nil && !(r.Repeat.Index >= 1 && r.Repeat.Index <= r.Repeat.Of) {
+	if r.Repeat != nil && (r.Repeat.Index < 1 || r.Repeat.Index > r.Repeat.Of) {
 		return fmt.Errorf("it is run %d of %d", r.Repeat.Index, r.Repeat.Of)
 	}
 	if len(r.Phases) != len(r.Profile.Phases) {
