@@ -1,6 +1,6 @@
 GOLANGCI_LINT_VERSION := v2.15.0
 
-.PHONY: build run test lint perf clean
+.PHONY: build run test lint fuzz perf clean
 
 build:
 	go build -trimpath -o bin/ebscope ./cmd/ebscope
@@ -11,11 +11,11 @@ run:
 	@$(MAKE) --no-print-directory build
 	bin/ebscope bench
 
-# Rates and latencies are checked in the second run, alone on the machine and without the race detector's delays.
+# Rates, latencies, memory and pages are checked in the second run, alone on the machine and without the race detector's delays.
 test: lint
 	@scripts/install.sh fio mkfs.xfs mkfs.ext4 fusermount3 chromium
 	go test -race -short ./...
-	go test -count=1 -p 1 ./internal/emulate/... ./internal/report/... ./test/...
+	go test -count=1 -p 1 ./internal/emulate/... ./internal/fio/output/... ./internal/report/... ./test/...
 	GOOS=darwin go build -o /dev/null ./cmd/ebscope
 	GOOS=windows go build -o /dev/null ./cmd/ebscope
 
@@ -26,6 +26,15 @@ lint: bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 bin/golangci-lint-$(GOLANGCI_LINT_VERSION):
 	GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
 	mv bin/golangci-lint $@
+
+# A minute of arbitrary input for every parser.
+FUZZTIME := 1m
+fuzz:
+	@set -e; for dir in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n 1 dirname | sort -u); do \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z]*\)(.*/\1/p' $$dir/*_test.go); do \
+			echo "$$dir $$target"; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$dir; \
+		done; \
+	done
 
 # Rates and speeds beside a peer, QEMU's throttle driver, in one run; loads followed in fluid form beside I/O by I/O;
 # simulation beside a heap of events in Go and in Python; the time from start to answer of what is only computed;

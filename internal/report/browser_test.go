@@ -23,6 +23,9 @@ import (
 // browser starts a headless Chromium, of which open takes tabs.
 func browser(t *testing.T) context.Context {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser takes half a minute; run without -short: go test ./internal/report")
+	}
 	path, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Skip("no chromium to draw the page with; install it with: apt-get install chromium")
