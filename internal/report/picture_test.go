@@ -15,6 +15,9 @@ import (
 
 // TestPictures draws every chart of a run and of a reading, in both themes and both formats.
 func TestPictures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drawing is slow under the race detector; run without -short: go test ./internal/report")
+	}
 	for _, theme := range []report.Theme{report.Light, report.Dark} {
 		for name, r := range map[string]report.Report{"run": fixture(t), "reading": perIO(t)} {
 			r.Theme, r.Tool, r.Command = theme, "ebscope 0.2.0", "ebscope report x -o svg --title 'ä → b'"
