@@ -82,7 +82,7 @@ func (p Phase) percentile(of direction, percent float64) (figure, bool) {
 		known = known && ok
 		return value, nil
 	})
-	whole := merged(parts)
+	whole := result.Merged(parts)
 	if value, ok := percentile(whole, percent); ok {
 		f.value = value // of the runs' percentiles there is only a median
 	}

@@ -1,9 +1,7 @@
 package compare
 
 import (
-	"maps"
 	"math"
-	"slices"
 	"time"
 
 	"ebscope/internal/result"
@@ -15,40 +13,6 @@ type distribution struct {
 	windows float64 // independent observations among its windows; zero: not known
 }
 
-// merged puts the histograms of several runs together; percentiles of the whole come from its bins, since those of the
-// parts cannot be combined.
-func merged(parts []result.Latency) result.Latency {
-	if len(parts) == 1 {
-		return parts[0]
-	}
-	var out result.Latency
-	var sum float64
-	bins := map[time.Duration]int64{}
-	whole := true
-	for i, l := range parts {
-		if i == 0 {
-			out.Kind, out.Min = l.Kind, l.Min
-		}
-		out.Min, out.Max = min(out.Min, l.Min), max(out.Max, l.Max)
-		out.Samples += l.Samples
-		sum += float64(l.Mean) * float64(l.Samples)
-		whole = whole && len(l.Bins) > 0
-		for _, bin := range l.Bins {
-			bins[bin.At] += bin.Count
-		}
-	}
-	if out.Samples > 0 {
-		out.Mean = time.Duration(math.Round(sum / float64(out.Samples)))
-	}
-	if !whole {
-		return out
-	}
-	for _, at := range slices.Sorted(maps.Keys(bins)) {
-		out.Bins = append(out.Bins, result.Bin{At: at, Count: bins[at]})
-	}
-	return out
-}
-
 // percentile returns a percentile in milliseconds: the one that was stated, or else that of the bins.
 func percentile(l result.Latency, percent float64) (float64, bool) {
 	if stated, ok := l.Percentile(percent); ok {
@@ -57,22 +21,7 @@ func percentile(l result.Latency, percent float64) (float64, bool) {
 	if len(l.Bins) == 0 {
 		return 0, false
 	}
-	return milliseconds(rank(l.Bins, percent/100)), true
-}
-
-// rank returns the first bin within which a share of all I/Os completed.
-func rank(bins []result.Bin, share float64) time.Duration {
-	var total, seen int64
-	for _, bin := range bins {
-		total += bin.Count
-	}
-	const rounding = 1e-12 // of the share: 55 of 100 are 55 %
-	for _, bin := range bins {
-		if seen += bin.Count; float64(seen) >= (share-rounding)*float64(total) {
-			return bin.At
-		}
-	}
-	return bins[len(bins)-1].At
+	return milliseconds(result.Rank(l.Bins, percent/100)), true
 }
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
@@ -89,10 +38,10 @@ func (d distribution) interval(percent, z float64) (low, high float64) {
 	off := z * math.Sqrt(share*(1-share)/d.windows)
 	low, high = milliseconds(d.Min), milliseconds(d.Max)
 	if share-off > 0 {
-		low = milliseconds(rank(d.Bins, share-off))
+		low = milliseconds(result.Rank(d.Bins, share-off))
 	}
 	if share+off < 1 {
-		high = milliseconds(rank(d.Bins, share+off))
+		high = milliseconds(result.Rank(d.Bins, share+off))
 	}
 	return low, high
 }

@@ -16,9 +16,10 @@ func TestMergedPercentiles(t *testing.T) {
 		Percentiles: []result.Percentile{{Percent: 50, Value: ms}}}
 	slow := result.Latency{Kind: "lat", Samples: 100, Mean: 18 * ms, Min: ms, Max: 21 * ms, Bins: []result.Bin{{At: ms, Count: 10}, {At: 20 * ms, Count: 90}},
 		Percentiles: []result.Percentile{{Percent: 50, Value: 20 * ms}}}
-	got := merged([]result.Latency{fast, slow})
+	got := result.Merged([]result.Latency{fast, slow})
 	want := result.Latency{Kind: "lat", Samples: 200, Mean: 10 * ms, Min: ms, Max: 21 * ms,
-		Bins: []result.Bin{{At: ms, Count: 100}, {At: 10 * ms, Count: 10}, {At: 20 * ms, Count: 90}}}
+		Bins: []result.Bin{{At: ms, Count: 100}, {At: 10 * ms, Count: 10}, {At: 20 * ms, Count: 90}},
+		Percentiles: []result.Percentile{{Percent: 50, Value: ms}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -28,7 +29,7 @@ func TestMergedPercentiles(t *testing.T) {
 			t.Errorf("p%v = %v, want %v ms", percent, got, want)
 		}
 	}
-	if _, ok := percentile(merged([]result.Latency{fast, {Samples: 100, Mean: ms}}), 50); ok {
+	if _, ok := percentile(result.Merged([]result.Latency{fast, {Samples: 100, Mean: ms}}), 50); ok {
 		t.Error("a percentile of a whole of which a part has no histogram")
 	}
 }

@@ -127,28 +127,13 @@ func sum(jobs []result.Reading) result.Measurement {
 		}
 		series[i] = job.IOPS
 	}
-	m.Total = together(total)
+	m.Total = result.Together(total)
 	if len(read) == len(jobs) {
-		r, w := together(read), together(write)
+		r, w := result.Together(read), result.Together(write)
 		m.Read, m.Write = &r, &w
 	}
 	m.IOPS = added(series, m.Window)
 	return m
-}
-
-func together(parts []result.Direction) result.Direction {
-	var out result.Direction
-	var latencies []result.Latency
-	for _, p := range parts {
-		out.IOs += p.IOs
-		out.Bytes += p.Bytes
-		out.Runtime = max(out.Runtime, p.Runtime)
-		out.IOPS += p.IOPS
-		out.Throughput += p.Throughput
-		latencies = append(latencies, p.Latency)
-	}
-	out.Latency = merged(latencies)
-	return out
 }
 
 func added(series []result.Series, window time.Duration) result.Series {

@@ -2,10 +2,8 @@ package output
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
-	"sort"
 	"time"
 
 	"ebscope/internal/result"
@@ -93,52 +91,4 @@ func compare[T int64 | float64 | time.Duration](a, b T) int {
 	default:
 		return 0
 	}
-}
-
-// merge combines the latencies of I/Os that ran side by side. Percentiles come from the merged histogram, since those
-// of the parts cannot be combined; without histograms the whole has none.
-func merge(parts []result.Latency) result.Latency {
-	parts = slices.DeleteFunc(slices.Clone(parts), func(l result.Latency) bool { return l.Samples == 0 })
-	switch len(parts) {
-	case 0:
-		return result.Latency{Kind: total}
-	case 1:
-		return parts[0]
-	}
-	out := result.Latency{Kind: parts[0].Kind, Min: parts[0].Min}
-	var sum float64
-	bins := map[time.Duration]int64{}
-	whole := true
-	for _, l := range parts {
-		out.Samples += l.Samples
-		out.Min, out.Max = min(out.Min, l.Min), max(out.Max, l.Max)
-		sum += float64(l.Mean) * float64(l.Samples)
-		whole = whole && len(l.Bins) > 0
-		for _, bin := range l.Bins {
-			bins[bin.At] += bin.Count
-		}
-	}
-	out.Mean = time.Duration(math.Round(sum / float64(out.Samples)))
-	if !whole {
-		return out
-	}
-	for _, at := range slices.Sorted(maps.Keys(bins)) {
-		out.Bins = append(out.Bins, result.Bin{At: at, Count: bins[at]})
-	}
-	for _, p := range parts[0].Percentiles {
-		out.Percentiles = append(out.Percentiles, result.Percentile{Percent: p.Percent, Value: percentile(out.Bins, p.Percent)})
-	}
-	return out
-}
-
-// percentile returns the first bin within which so many percent of the I/Os completed, as fio does.
-func percentile(bins []result.Bin, percent float64) time.Duration {
-	within := make([]int64, len(bins)) // I/Os up to and with each bin
-	var sum int64
-	for i, bin := range bins {
-		sum += bin.Count
-		within[i] = sum
-	}
-	i := sort.Search(len(bins), func(i int) bool { return float64(within[i]) >= percent/100*float64(sum) })
-	return bins[min(i, len(bins)-1)].At
 }

@@ -88,10 +88,10 @@ func (d Document) measure(m *result.Measurement, r *review) bool {
 		return false
 	}
 	if len(reads) > 0 && len(writes) > 0 {
-		read, write := together(reads), together(writes)
+		read, write := result.Together(reads), result.Together(writes)
 		m.Read, m.Write = &read, &write
 	}
-	m.Total = together(all)
+	m.Total = result.Together(all)
 	switch l := m.Total.Latency; {
 	case l.Mean == 0 && l.Max == 0:
 		r.warn(latencyNotMeasured, "fio did not measure latency (gtod_reduce or disable_lat)")
@@ -197,20 +197,4 @@ func (d direction) samples(l latency) float64 {
 	default:
 		return math.Round(d.iops * d.runtime / 1000)
 	}
-}
-
-// together sums directions or jobs that ran side by side.
-func together(parts []result.Direction) result.Direction {
-	var out result.Direction
-	var latencies []result.Latency
-	for _, p := range parts {
-		out.IOs += p.IOs
-		out.Bytes += p.Bytes
-		out.Runtime = max(out.Runtime, p.Runtime)
-		out.IOPS += p.IOPS
-		out.Throughput += p.Throughput
-		latencies = append(latencies, p.Latency)
-	}
-	out.Latency = merge(latencies)
-	return out
 }
