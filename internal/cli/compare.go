@@ -32,7 +32,7 @@ Repeated runs, four a side or more, are tested by the Mann-Whitney U test, one r
 A difference that is not proved is shown as ~.
 
 --fail-on names changes that are not acceptable, of iops, throughput, mean, p50, p95, p99 or max, separated by commas;
-one that is proved, or cannot be tested, ends with exit code 3. PHASE:iops<-5% is about one phase.`,
+one that is proved, or cannot be tested, ends with exit code 3, and so does a phase that failed or is missing. PHASE:iops<-5% is about one phase.`,
 		Example: `  ebscope compare runs/before runs/after --fail-on 'iops<-5%,p99>+10%'
   ebscope compare runs/20261130T120000Z-gp2-vs-gp3-emulated:gp3 runs/20261130T120000Z-gp2-vs-gp3-emulated:gp2
   ebscope compare 'runs/20261130T120000Z-quick-path-r*' 'runs/20261201T120000Z-quick-path-r*' -o markdown`,

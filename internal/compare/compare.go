@@ -77,6 +77,7 @@ func side(s Subject) Side {
 func (d *Document) add(baseline, other Subject) {
 	pairs, left := match(baseline, other)
 	d.LeftOut = append(d.LeftOut, left...)
+	d.lost = append(d.lost, lost(baseline, other, pairs)...)
 	for _, f := range differing(baseline.Facts, other.Facts) {
 		d.differ("", baseline, other, f)
 	}

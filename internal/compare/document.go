@@ -11,11 +11,13 @@ type Document struct {
 	Rows        []Row        `json:"rows"`
 	LeftOut     []LeftOut    `json:"left_out"`
 	Notes       []string     `json:"notes"`
-	// Regression says that a figure of Rows is past a threshold; Regressions names each in words. Unjudged are thresholds
-	// that no figure could be held against.
+	// Regression says that a figure of Rows is past a threshold, or that a phase of the baseline to which one applies failed
+	// or is missing; Regressions names each in words. Unjudged are thresholds that no figure could be held against.
 	Regression  bool     `json:"regression"`
 	Regressions []string `json:"regressions"`
 	Unjudged    []string `json:"unjudged"`
+
+	lost []loss
 }
 
 // Side is a subject.

@@ -58,7 +58,7 @@ func phaseOf(jobs []result.Reading, found analyze.Phase) Phase {
 	}
 	for _, job := range jobs {
 		if job.Failure != nil {
-			p.Unfit = strings.TrimSuffix(fmt.Sprintf("it failed with error %d: %s", job.Failure.Code, strings.Join(job.Failure.Text[:min(1, len(job.Failure.Text))], "")), ": ")
+			p.Unfit = strings.TrimSuffix(fmt.Sprintf(failed+" with error %d: %s", job.Failure.Code, strings.Join(job.Failure.Text[:min(1, len(job.Failure.Text))], "")), ": ")
 			return p
 		}
 	}

@@ -74,9 +74,12 @@ func compression(k float64) string {
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
+// failed begins what is said of a phase that failed.
+const failed = "it failed"
+
 func unfit(state result.State, reason string) string {
 	text := map[result.State]string{
-		result.Failed: "it failed", result.Cut: "it was cut short", result.Running: "it was cut short", result.Pending: "it was not run",
+		result.Failed: failed, result.Cut: "it was cut short", result.Running: "it was cut short", result.Pending: "it was not run",
 	}[state]
 	if reason != "" {
 		text += ": " + reason

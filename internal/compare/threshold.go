@@ -115,6 +115,7 @@ func (d *Document) judge(thresholds []Threshold) {
 			d.Unjudged = append(d.Unjudged, t.String())
 		}
 	}
+	d.judgeLosses(thresholds)
 }
 
 // Name is the metric in words: "IOPS", "read p99", "IOPS, last level".

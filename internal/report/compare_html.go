@@ -74,19 +74,13 @@ func ComparisonHTML(w io.Writer, d compare.Document, subjects []compare.Subject,
 }
 
 func (v comparisonView) title() string {
-	worse := 0
-	for _, r := range v.Rows {
-		if r.Regression {
-			worse++
-		}
-	}
-	switch worse {
+	switch len(v.Regressions) {
 	case 0:
 		return summaryOf(v.Rows)
 	case 1:
-		return "1 figure is past its threshold"
+		return "Regression: " + v.Regressions[0]
 	default:
-		return fmt.Sprintf("%d figures are past their thresholds", worse)
+		return fmt.Sprintf("%d regressions", len(v.Regressions))
 	}
 }
 
