@@ -5,6 +5,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ebscope/internal/result"
@@ -16,6 +17,9 @@ type Subject struct {
 	Name   string
 	Facts  []Fact // that hold for all phases
 	Phases []Phase
+	// Target is what was driven, empty where it is not known; Compress is how many times it was compressed, zero where it is not known.
+	Target   string
+	Compress float64
 }
 
 // Fact is something about a subject or a phase that a reader must know before comparing it. What is not known is no fact.
@@ -62,8 +66,20 @@ func Compare(baseline Subject, others []Subject, thresholds []Threshold) Documen
 		d.Subjects = append(d.Subjects, side(other))
 		d.add(baseline, other)
 	}
+	// What was driven matters before anything else that differs.
+	slices.SortStableFunc(d.Differences, func(x, y Difference) int { return rank(x) - rank(y) })
 	d.judge(thresholds)
 	return d
+}
+
+// targetFact names the fact of what was driven.
+const targetFact = "target"
+
+func rank(x Difference) int {
+	if x.Option == targetFact {
+		return 0
+	}
+	return 1
 }
 
 func side(s Subject) Side {
@@ -71,7 +87,7 @@ func side(s Subject) Side {
 	for _, p := range s.Phases {
 		runs = max(runs, len(p.Runs))
 	}
-	return Side{Name: s.Name, Runs: runs}
+	return Side{Name: s.Name, Runs: runs, Target: s.Target, Compress: s.Compress}
 }
 
 func (d *Document) add(baseline, other Subject) {

@@ -24,6 +24,10 @@ type Document struct {
 type Side struct {
 	Name string `json:"name"`
 	Runs int    `json:"runs"` // that repeat each other
+	// Target is what was driven: emulated, simulated or path; empty: results that were read from files. Compress is how many
+	// times the runs were compressed; zero: not known.
+	Target   string  `json:"target,omitempty"`
+	Compress float64 `json:"compress,omitempty"`
 }
 
 // Difference is an option, or a circumstance, that differs between the baseline and another subject.

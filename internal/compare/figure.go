@@ -59,17 +59,26 @@ func (p Phase) timed(of direction) bool {
 	return true
 }
 
-// meanLatency is that of all I/Os; the series says how it wavered. In a mixed phase it counts both directions, and
-// says nothing of one.
-func (p Phase) meanLatency(of direction) figure {
+// meanLatency is that of the series, without its first sample, where one is wanted, and so of the I/Os by which it is
+// tested; else that of all I/Os.
+func (p Phase) meanLatency(of direction, series bool) figure {
 	return p.figure(func(r Run) (float64, *estimate) {
-		mean := milliseconds(of(r.Measurement).Latency.Mean)
-		e, ok := latency(r.windows(), r.Levels)
-		if !ok || r.Read != nil && r.Write != nil {
-			return mean, nil
+		if !series {
+			return milliseconds(of(r.Measurement).Latency.Mean), nil
 		}
-		return mean, &e
+		e, _ := latency(r.windows(), r.Levels)
+		return e.value, &e
 	})
+}
+
+// logged says whether every run has a series of latency. In a mixed phase it counts both directions, and says nothing of one.
+func (p Phase) logged() bool {
+	for _, r := range p.Runs {
+		if _, ok := latency(r.windows(), r.Levels); !ok || r.Read != nil && r.Write != nil {
+			return false
+		}
+	}
+	return true
 }
 
 func (p Phase) percentile(of direction, percent float64) (figure, bool) {

@@ -13,7 +13,7 @@ import (
 // OfReadings makes a subject of what any tool wrote, which was analyzed: the document has a phase for each reading. Jobs that
 // ran side by side under one name are one phase; what was run several times alike are repeats of one.
 func OfReadings(name string, readings []result.Reading, document analyze.Document) Subject {
-	s := Subject{Name: name}
+	s := Subject{Name: name, Target: string(document.Run.Target)}
 	for from := 0; from < len(readings); {
 		to := from + 1
 		for to < len(readings) && besides(readings[from], readings[to]) {

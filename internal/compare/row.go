@@ -107,7 +107,8 @@ func (p pair) latencies(name string, of direction) []Row {
 	if p.unlike() != "" || !p.a.timed(of) || !p.b.timed(of) {
 		return nil
 	}
-	rows := []Row{p.row(LatencyMean, "ms", name, p.a.meanLatency(of), p.b.meanLatency(of))}
+	series := p.a.logged() && p.b.logged() // else the two means would not be of the same part of a phase
+	rows := []Row{p.row(LatencyMean, "ms", name, p.a.meanLatency(of, series), p.b.meanLatency(of, series))}
 	for _, m := range []struct {
 		metric  Metric
 		percent float64

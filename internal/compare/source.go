@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"ebscope/internal/analyze"
@@ -14,8 +15,8 @@ import (
 // OfRun makes a subject of a run, which was analyzed; measured has an entry for each phase of its profile, nil where it is
 // not done. A volume, where one is named, is the only one that is taken; the name must be one of the run's.
 func OfRun(name string, run result.Run, document analyze.Document, measured []*result.Measurement, volume string) Subject {
-	s := Subject{Name: name, Facts: facts(
-		"target", string(run.Target),
+	s := Subject{Name: name, Target: string(run.Target), Compress: max(1, run.Compress), Facts: facts(
+		targetFact, string(run.Target),
 		"compressed", compression(run.Compress),
 		"instance", run.Profile.Instance,
 		"fio", run.Environment.FioVersion,
@@ -124,7 +125,15 @@ func Repeats(name string, all []Subject) Subject {
 	s := all[0]
 	s.Name = name
 	s.Phases = slices.Clone(s.Phases)
+	targets := []string{s.Target}
 	for _, other := range all[1:] {
+		if !slices.Contains(targets, other.Target) {
+			targets = append(targets, other.Target)
+			s.Target = strings.Trim(strings.Join(targets, " and "), " ")
+		}
+		if other.Compress != s.Compress {
+			s.Compress = 0
+		}
 		for _, p := range other.Phases {
 			i := slices.IndexFunc(s.Phases, func(q Phase) bool { return q.Name == p.Name && q.Volume == p.Volume })
 			switch {

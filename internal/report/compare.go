@@ -32,6 +32,26 @@ func subjectName(s compare.Side) string {
 	return s.Name
 }
 
+// subjectLabel says what kind of result a subject is: "simulated · compressed 60×". It is empty where that is not known.
+func subjectLabel(s compare.Side) string {
+	var words []string
+	if s.Target != "" {
+		words = append(words, s.Target)
+	}
+	if s.Compress > 1 {
+		words = append(words, "compressed "+factor(s.Compress)+"×")
+	}
+	return strings.Join(words, " · ")
+}
+
+// subjectTitle is a subject's name with its label.
+func subjectTitle(s compare.Side) string {
+	if l := subjectLabel(s); l != "" {
+		return subjectName(s) + " (" + l + ")"
+	}
+	return subjectName(s)
+}
+
 // differences are what differs between the baseline and the others, in words; what differs in several phases alike is told once.
 func (v comparisonView) differences() (texts []string) {
 	type key struct{ subject, option, a, b string }

@@ -26,8 +26,8 @@ type comparisonPage struct {
 
 // comparedSubject is a subject with its letter and the colour of its lines.
 type comparedSubject struct {
-	Letter, Name string
-	Colour       int
+	Letter, Name, Label string
+	Colour              int
 }
 
 // comparisonTable is the figures of a subject.
@@ -53,7 +53,7 @@ func ComparisonHTML(w io.Writer, d compare.Document, subjects []compare.Subject,
 		JS: template.JS(asset("page.js")), PlotJS: template.JS("/*\n" + asset("uPlot.LICENSE") + "*/\n" + asset("uPlot.iife.min.js")), //nolint:gosec // likewise
 	}
 	for i, s := range d.Subjects {
-		p.Subjects = append(p.Subjects, comparedSubject{subjectLetter(i), subjectName(s), i % colours})
+		p.Subjects = append(p.Subjects, comparedSubject{subjectLetter(i), subjectName(s), subjectLabel(s), i % colours})
 	}
 	for i, s := range d.Subjects[1:] {
 		rows := v.rows(s)

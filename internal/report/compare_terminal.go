@@ -13,7 +13,7 @@ import (
 func Comparison(w io.Writer, d compare.Document, width int, colour bool) error {
 	t, v := terminal{width: max(width, leastWidth), colour: colour}, comparisonView{d}
 	for i, s := range d.Subjects {
-		t.sentence(3, "", subjectLetter(i)+"  "+subjectName(s))
+		t.sentence(3, "", subjectLetter(i)+"  "+subjectTitle(s))
 	}
 	t.line("")
 	t.differences(v)

@@ -104,3 +104,30 @@ func TestSubjectLetter(t *testing.T) {
 		}
 	}
 }
+
+// Every format says of each subject what was driven, and how many times it was compressed.
+func TestComparisonLabels(t *testing.T) {
+	d, subjects := compared(t)
+	d.Subjects[0].Target, d.Subjects[0].Compress = "emulated", 60
+	d.Subjects[1].Target, d.Subjects[1].Compress = "simulated", 1
+	for name, tt := range map[string]struct {
+		draw func(*bytes.Buffer) error
+		want []string
+	}{
+		"text":     {func(b *bytes.Buffer) error { return Comparison(b, d, 100, false) }, []string{"(emulated · compressed 60×)", "(simulated)"}},
+		"markdown": {func(b *bytes.Buffer) error { return ComparisonMarkdown(b, d) }, []string{"(emulated · compressed 60×)", "(simulated)"}},
+		"html": {func(b *bytes.Buffer) error { return ComparisonHTML(b, d, subjects, "ebscope test") },
+			[]string{`<span class="badge">emulated · compressed 60×</span>`, `<span class="badge">simulated</span>`}},
+		"csv": {func(b *bytes.Buffer) error { return ComparisonCSV(b, d) }, []string{"method,a_target,a_compress,b_target,b_compress", "emulated,60,simulated,1"}},
+	} {
+		var b bytes.Buffer
+		if err := tt.draw(&b); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range tt.want {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%s: no %q in\n%.2000s", name, want, b.String())
+			}
+		}
+	}
+}

@@ -16,7 +16,7 @@ func ComparisonMarkdown(w io.Writer, d compare.Document) error {
 	var b strings.Builder
 	b.WriteString("# Comparison\n\n")
 	for i, s := range d.Subjects {
-		fmt.Fprintf(&b, "- **%s** %s\n", subjectLetter(i), escape(subjectName(s)))
+		fmt.Fprintf(&b, "- **%s** %s\n", subjectLetter(i), escape(subjectTitle(s)))
 	}
 	if texts := v.differences(); len(texts) > 0 {
 		b.WriteString("\n## What differs\n\n")
@@ -62,10 +62,23 @@ func ComparisonCSV(w io.Writer, d compare.Document) error {
 		return number(*x)
 	}
 	_ = c.Write([]string{"baseline", "subject", "phase", "a_volume", "b_volume", "metric", "direction", "part", "unit", "a", "b", "ratio", "ratio_low", "ratio_high", "p_value",
-		"significant", "regression", "method"})
+		"significant", "regression", "method", "a_target", "a_compress", "b_target", "b_compress"})
+	side := func(name string) (target, compress string) {
+		for _, s := range d.Subjects {
+			if s.Name == name && s.Compress > 0 {
+				return s.Target, number(s.Compress)
+			} else if s.Name == name {
+				return s.Target, ""
+			}
+		}
+		return "", ""
+	}
 	for _, r := range d.Rows {
+		aTarget, aCompress := side(r.Baseline)
+		bTarget, bCompress := side(r.Subject)
 		_ = c.Write([]string{r.Baseline, r.Subject, r.Phase, r.AVolume, r.BVolume, string(r.Metric), r.Direction, r.Part, r.Unit, number(r.A), number(r.B),
-			known(r.Ratio), known(r.RatioLow), known(r.RatioHigh), known(r.PValue), strconv.FormatBool(r.Significant), strconv.FormatBool(r.Regression), string(r.Method)})
+			known(r.Ratio), known(r.RatioLow), known(r.RatioHigh), known(r.PValue), strconv.FormatBool(r.Significant), strconv.FormatBool(r.Regression), string(r.Method),
+			aTarget, aCompress, bTarget, bCompress})
 	}
 	c.Flush()
 	if err := c.Error(); err != nil { // of every Write too
