@@ -36,10 +36,41 @@ func (r Report) headline() string {
 	if r.Title != "" {
 		return r.Title
 	}
-	if n := len(r.Readings); n > 1 {
-		return fmt.Sprintf("%d results: %s", n, r.finding())
+	n := len(r.Readings)
+	if n < 2 {
+		return r.finding()
 	}
-	return r.finding()
+	failed, text := 0, r.finding()
+	for _, p := range r.Document.Phases {
+		if p.State == string(result.Failed) {
+			failed++
+		}
+	}
+	switch {
+	case failed == n:
+		return fmt.Sprintf("%d results: all failed", n)
+	case failed > 0:
+		text += fmt.Sprintf("; %d of %d failed", failed, n)
+	}
+	return fmt.Sprintf("%d results: %s", n, text)
+}
+
+// levels says of readings without a fall on how many of them that rests: without a series, no level can be seen.
+func levels(phases []member) string {
+	seen := 0
+	for _, m := range phases {
+		if m.Verdict != "" && len(m.rates()) > 1 {
+			seen++
+		}
+	}
+	switch unseen := len(phases) - seen; {
+	case unseen == 0:
+		return "No fall: every level holds to the end"
+	case seen == 0:
+		return "Without a log of IOPS, no level and no fall can be seen"
+	default:
+		return fmt.Sprintf("No fall in %d of %d; no level can be seen in the others, for want of a log of IOPS", seen, len(phases))
+	}
 }
 
 // finding says what was found in one sentence.
@@ -87,7 +118,7 @@ func (r Report) finding() string {
 		return fmt.Sprintf("No fall was seen, but %s on %s has too few samples to show one", m.Name, m.Volume)
 	}
 	if r.Readings != nil {
-		return "No fall: every level holds to the end"
+		return levels(phases)
 	}
 	return "No fall: every volume holds its level to the end"
 }
