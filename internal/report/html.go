@@ -47,6 +47,7 @@ type page struct {
 	Sections             []section
 	Checks               []check
 	ChecksFailed, Alarms int
+	Obtained             string // how the figures came about, as a heading
 	Warnings             []warning
 	Environment          []fact
 	Profile              workload.Profile
@@ -63,7 +64,8 @@ type section struct {
 	Volumes     []volumeLine
 	Rows        []row
 	Ratios      []string
-	Expected    bool // the model's figures stand beside the measured ones
+	Expected    bool   // the model's figures stand beside the others
+	Obtained    string // how those came about, in a word
 	Chart       *chart
 	Spike       bool    // the first window of the chart stands out
 	More        []chart // of latency
@@ -90,7 +92,7 @@ func HTML(w io.Writer, r Report) error {
 		Date:    when(r.Document.Run.Started, "2 January 2006, 15:04 UTC"),
 		Facts:   r.keyFacts(),
 		Reasons: r.reasons(), Prices: prices(r.options()), Latency: r.latencyPlot(),
-		Checks: r.checks(), Warnings: r.warnings(), Environment: r.environment(), Profile: r.Run.Profile,
+		Checks: r.checks(), Obtained: capital(r.obtained()), Warnings: r.warnings(), Environment: r.environment(), Profile: r.Run.Profile,
 		Parameters: r.Parameters(), Scheme: r.Theme.scheme(),
 		//nolint:gosec // these are part of the build, not input
 		CSS: template.CSS(r.Theme.style()), PlotCSS: template.CSS(asset("uPlot.min.css")),
@@ -114,7 +116,7 @@ func HTML(w io.Writer, r Report) error {
 }
 
 func (r Report) section(g group) section {
-	s := section{Name: g.Name, Title: g.Members[0].title(), Rows: r.rows(g), Ratios: r.ratios(g.Name)}
+	s := section{Name: g.Name, Title: g.Members[0].title(), Rows: r.rows(g), Ratios: r.ratios(g.Name), Obtained: r.obtained()}
 	for _, m := range g.Members {
 		s.Volumes = append(s.Volumes, volumeLine{Name: m.Volume, Colour: m.colour(), Sentence: m.sentence(), Done: m.done()})
 		s.Expected = s.Expected || m.done() && m.Expected != nil

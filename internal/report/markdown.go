@@ -135,7 +135,7 @@ func (m *markdown) checked() {
 	}
 	if len(lines) > 0 {
 		m.printf("## Checks\n\n%d of %d hold.\n\n", len(lines)-failedChecks(m.checks()), len(lines))
-		m.table([]string{"Phase", "Check", "Expected", "Measured", "Holds"}, 2, lines)
+		m.table([]string{"Phase", "Check", "Expected", capital(m.obtained()), "Holds"}, 2, lines)
 	}
 }
 

@@ -170,6 +170,9 @@ func (r Report) members(name string) []member {
 // member returns the phase of an index in the document.
 func (r Report) member(index int) member {
 	m := member{Phase: r.Document.Phases[index]}
+	if r.Document.Run.Target == result.Simulated {
+		m.Expected = nil // a simulation is its own prediction
+	}
 	m.volume = slices.IndexFunc(r.Document.Volumes, func(v analyze.Volume) bool { return v.Name == m.Volume })
 	for i, record := range r.Run.Phases {
 		if record.Name == m.Name && record.Volume == m.Volume {

@@ -226,8 +226,8 @@ func (r Report) reasons() []reason {
 	reasons := []reason{
 		{
 			fmt.Sprintf("A gp2 volume of %s GiB earns %s I/O credits a second and may spend %s a second while it has any. "+
-				"It began this phase with %s and lost the difference every second. Measured: %s. Then only what it earns is left.",
-				units.Thousands(v.SizeGiB), iops(v.BaselineIOPS), iops(v.BurstIOPS), amount(credits), span(c.AtSUncompressed)),
+				"It began this phase with %s and lost the difference every second. %s: %s. Then only what it earns is left.",
+				units.Thousands(v.SizeGiB), iops(v.BaselineIOPS), iops(v.BurstIOPS), amount(credits), capital(r.obtained()), span(c.AtSUncompressed)),
 			[]string{fmt.Sprintf("%s ÷ (%s − %s) = %s s = %s",
 				amount(credits), iops(spent), iops(v.BaselineIOPS), units.Thousands(seconds), span(math.Round(seconds)))},
 		},

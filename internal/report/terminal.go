@@ -7,6 +7,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"ebscope/internal/result"
 )
 
 // Widths of the terminal report. Narrower than the least, no table fits.
@@ -145,6 +147,11 @@ func (t *terminal) phases() {
 			name = ""
 		}
 	}
+	if t.Document.Run.Target == result.Simulated { // which is its own prediction
+		const expected = 4
+		g.columns[expected-1].Hidden = true
+		g.SetColumnConfigs(g.columns)
+	}
 	t.write(g)
 }
 
@@ -241,7 +248,7 @@ func (t *terminal) doubts() {
 		}
 		for _, c := range checks {
 			if !c.OK {
-				t.sentence(2, red, fmt.Sprintf("Check failed on %s: %s: expected %s, measured %s", c.Phase, c.Text, c.Expected, c.Measured))
+				t.sentence(2, red, fmt.Sprintf("Check failed on %s: %s: expected %s, %s %s", c.Phase, c.Text, c.Expected, t.obtained(), c.Measured))
 			}
 		}
 	}

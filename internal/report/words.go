@@ -65,6 +65,16 @@ func word[K ~string](words map[K]string, code K) string {
 	return string(code)
 }
 
+// obtained says in a word how the figures came about.
+func (r Report) obtained() string {
+	switch target := r.Document.Run.Target; target {
+	case result.Simulated, result.Emulated:
+		return string(target)
+	default:
+		return "measured"
+	}
+}
+
 // labels are the words that a reader must see before any figure.
 func (r Report) labels() []string {
 	labels := []string{string(r.Document.Run.Target)}
