@@ -58,12 +58,16 @@ func (l latency) convert(where, kind string, samples float64, r *review) result.
 		return time.Duration(math.Round(x * float64(l.unit)))
 	}
 	out := result.Latency{Kind: kind, Samples: int64(samples), Min: at("min", 0, l.min), Max: at("max", 0, l.max), Mean: at("mean", 0, l.mean)}
+	last := 0.0
 	for _, p := range l.percentiles {
 		switch {
 		case p.key == 0:
 		case p.key < 0 || p.key > 100:
 			r.doubt("%s: %v is no percentile", where, p.key)
+		case p.key <= last:
+			r.doubt("%s: the percentile %v does not stand in its place", where, p.key)
 		default:
+			last = p.key
 			out.Percentiles = append(out.Percentiles, result.Percentile{Percent: p.key, Value: at("percentile", p.key, p.value)})
 		}
 	}
