@@ -95,11 +95,11 @@ func (d *Document) add(baseline, other Subject) {
 	d.LeftOut = append(d.LeftOut, left...)
 	d.lost = append(d.lost, lost(baseline, other, pairs)...)
 	for _, f := range differing(baseline.Facts, other.Facts) {
-		d.differ("", baseline, other, f)
+		d.differ("", "", baseline, other, f)
 	}
 	for _, pair := range pairs {
 		for _, f := range pair.differences() {
-			d.differ(pair.a.Name, baseline, other, f)
+			d.differ(pair.a.Name, pair.volume(), baseline, other, f)
 		}
 		if unlike := pair.unlike(); unlike != "" {
 			d.Notes = append(d.Notes, fmt.Sprintf("Latencies of %s are not compared: %s.", pair.a.Name, unlike))

@@ -157,18 +157,20 @@ func TestMatching(t *testing.T) {
 
 func TestDifferences(t *testing.T) {
 	a, b := phase("x"), phase("x")
-	a.Facts, b.Facts = facts("size", "1 GiB", "runtime", "1m0s", "direct", ""), facts("size", "10 GiB", "runtime", "1m0s", "direct", "true")
-	a.Options = map[string]string{"bs": "4k", "invalidate": "0", "filename": "/a", "norandommap": ""}
-	b.Options = map[string]string{"bs": "4096", "filename": "/b", "end_fsync": "1"}
+	a.Facts, b.Facts = facts("size", "1 GiB", "runtime", "1m0s", "direct", "", "rate", "rate_iops=5"), facts("size", "10 GiB", "runtime", "1m0s", "direct", "true", "rate", "rate_iops=6")
+	a.Options = map[string]string{"bs": "4k", "invalidate": "0", "filename": "/a", "norandommap": "", "rate_iops": "5"}
+	b.Options = map[string]string{"bs": "4096", "filename": "/b", "end_fsync": "1", "rate_iops": "6"}
 	want := []difference{
-		{"size", "1 GiB", "10 GiB"}, // a runtime is the same, and whether A was direct is not known
+		{"size", "1 GiB", "10 GiB"}, // a runtime is the same
+		{"rate", "rate_iops=5", "rate_iops=6"}, // and not the option once more
+		{"direct", unstated, "true"},
 		{"end_fsync", unset, "1"}, {"invalidate", "0", unset}, {"norandommap", "set", unset},
 	}
 	if diff := cmp.Diff(want, pair{a, b}.differences(), cmp.AllowUnexported(difference{})); diff != "" {
 		t.Error(diff)
 	}
 	b.Options = nil
-	if got := (pair{a, b}).differences(); len(got) != 1 {
+	if got := (pair{a, b}).differences(); len(got) != 3 {
 		t.Errorf("options of one side only: %v", got)
 	}
 }

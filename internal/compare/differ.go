@@ -8,12 +8,35 @@ import (
 // difference is a fact that has two values.
 type difference struct{ name, a, b string }
 
+// unstated stands for what a side does not say of its workload.
+const unstated = "not stated"
+
+// ofWorkload are the facts that differ where one side alone states them: what the other ran is not known to be the same.
+var ofWorkload = []string{"rw", "block size", "iodepth", "jobs", "reads", "runtime", "ioengine", "direct", "size", "rate"}
+
+// halfStated returns the facts of the workload that one side alone knows.
+func halfStated(a, b []Fact) (found []difference) {
+	value := func(facts []Fact, name string) string {
+		if i := slices.IndexFunc(facts, func(f Fact) bool { return f.Name == name }); i >= 0 {
+			return facts[i].Value
+		}
+		return unstated
+	}
+	for _, name := range ofWorkload {
+		x, y := value(a, name), value(b, name)
+		if x != y && (x == unstated || y == unstated) {
+			found = append(found, difference{name, x, y})
+		}
+	}
+	return found
+}
+
 // unset stands for an option that was left at its default.
 const unset = "not set"
 
-func (d *Document) differ(phase string, baseline, other Subject, f difference) {
+func (d *Document) differ(phase, volume string, baseline, other Subject, f difference) {
 	d.Differences = append(d.Differences,
-		Difference{Phase: phase, Baseline: baseline.Name, Subject: other.Name, Option: f.name, A: f.a, B: f.b})
+		Difference{Phase: phase, Volume: volume, Baseline: baseline.Name, Subject: other.Name, Option: f.name, A: f.a, B: f.b})
 }
 
 // differing returns the facts that both sides know and that differ.
@@ -31,7 +54,7 @@ func differing(a, b []Fact) (found []difference) {
 // The others here say where something is, or how it is reported, and change no figure.
 var isFact = map[string]bool{
 	"rw": true, "readwrite": true, "bs": true, "blocksize": true, "iodepth": true, "numjobs": true, "rwmixread": true, "rwmixwrite": true,
-	"ioengine": true, "direct": true, "size": true, "runtime": true, "timeout": true, "ramp_time": true,
+	"rate": true, "rate_iops": true, "ioengine": true, "direct": true, "size": true, "runtime": true, "timeout": true, "ramp_time": true,
 	"name": true, "filename": true, "directory": true, "description": true, "output": true, "output-format": true, "status-interval": true,
 	"write_iops_log": true, "write_lat_log": true, "write_bw_log": true, "write_hist_log": true, "log_avg_msec": true, "log_hist_msec": true,
 	"per_job_logs": true, "group_reporting": true, "percentile_list": true, "stonewall": true, "wait_for_previous": true,
@@ -39,7 +62,7 @@ var isFact = map[string]bool{
 
 // differences returns what differs between the two phases of a pair.
 func (p pair) differences() []difference {
-	found := differing(p.a.Facts, p.b.Facts)
+	found := append(differing(p.a.Facts, p.b.Facts), halfStated(p.a.Facts, p.b.Facts)...)
 	if p.a.Options == nil || p.b.Options == nil {
 		return found
 	}

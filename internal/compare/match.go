@@ -8,6 +8,14 @@ import (
 // pair is a phase of the baseline and the one of another subject that it is held against.
 type pair struct{ a, b Phase }
 
+// volume is the name of the volume, where both phases ran on one of the same name.
+func (p pair) volume() string {
+	if p.a.Volume != p.b.Volume {
+		return ""
+	}
+	return p.a.Volume
+}
+
 // match pairs the phases of two subjects: by name, or by name and volume where one of them ran a name on several
 // volumes; what is then left by its workload, where only one phase of each has it. Phases that are not fit are left out.
 func match(a, b Subject) (pairs []pair, left []LeftOut) {

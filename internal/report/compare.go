@@ -63,8 +63,8 @@ func (v comparisonView) differences() (texts []string) {
 			keys = append(keys, k)
 			phases[k] = nil
 		}
-		if x.Phase != "" {
-			phases[k] = append(phases[k], x.Phase)
+		if where := strings.TrimSpace(x.Volume + " " + x.Phase); where != "" && !slices.Contains(phases[k], where) {
+			phases[k] = append(phases[k], where)
 		}
 	}
 	for _, k := range keys {

@@ -97,6 +97,18 @@ func TestComparisonOfNothing(t *testing.T) {
 	}
 }
 
+// A difference names its volume, and a phase once.
+func TestDifferencesNameVolumes(t *testing.T) {
+	d := compare.Document{Subjects: []compare.Side{{Name: "a"}, {Name: "b"}}}
+	for _, x := range [][2]string{{"gp2", "x"}, {"gp3", "x"}, {"", "y"}, {"", "y"}} {
+		d.Differences = append(d.Differences, compare.Difference{Volume: x[0], Phase: x[1], Subject: "b", Option: "iodepth", A: "not stated", B: "4"})
+	}
+	want := "iodepth: A not stated, B 4 (gp2 x, gp3 x, y)"
+	if got := (comparisonView{d}).differences(); len(got) != 1 || got[0] != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestSubjectLetter(t *testing.T) {
 	for i, want := range map[int]string{0: "A", 25: "Z", 26: "AA", 27: "AB"} {
 		if got := subjectLetter(i); got != want {
