@@ -40,6 +40,9 @@ func repeats(arg string) ([]string, error) {
 	}
 	var paths []string
 	for part := range strings.SplitSeq(arg, ",") {
+		if strings.TrimSpace(part) == "" {
+			return nil, usage("%q names nothing between its commas; give runs or files, separated by commas", arg)
+		}
 		pattern, volume := part, ""
 		if !strings.ContainsAny(part, "*?[") {
 			paths = append(paths, part)

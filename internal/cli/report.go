@@ -108,6 +108,9 @@ func (o reportOptions) load(ctx context.Context, paths []string, stdin io.Reader
 	}
 	var reports []report.Report
 	for _, path := range paths {
+		if !exists(path) {
+			return nil, usage("%s does not exist; give the path of a run directory", path)
+		}
 		if !isRunDirectory(path) {
 			return nil, usage("%s is not a run directory: it has no %s; give run directories, or other results, at a time", path, result.RunFile)
 		}

@@ -161,7 +161,7 @@ func TestDifferences(t *testing.T) {
 	a.Options = map[string]string{"bs": "4k", "invalidate": "0", "filename": "/a", "norandommap": "", "rate_iops": "5"}
 	b.Options = map[string]string{"bs": "4096", "filename": "/b", "end_fsync": "1", "rate_iops": "6"}
 	want := []difference{
-		{"size", "1 GiB", "10 GiB"}, // a runtime is the same
+		{"size", "1 GiB", "10 GiB"},            // a runtime is the same
 		{"rate", "rate_iops=5", "rate_iops=6"}, // and not the option once more
 		{"direct", unstated, "true"},
 		{"end_fsync", unset, "1"}, {"invalidate", "0", unset}, {"norandommap", "set", unset},

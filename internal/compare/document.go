@@ -32,7 +32,7 @@ type Side struct {
 
 // Difference is an option, or a circumstance, that differs between the baseline and another subject.
 type Difference struct {
-	Phase    string `json:"phase,omitempty"` // empty: all of them
+	Phase    string `json:"phase,omitempty"`  // empty: all of them
 	Volume   string `json:"volume,omitempty"` // of the phase, where both sides ran it on one of that name
 	Baseline string `json:"baseline"`
 	Subject  string `json:"subject"`

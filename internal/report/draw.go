@@ -2,6 +2,7 @@ package report
 
 import (
 	"image/color"
+	"sort"
 	"strings"
 
 	xfont "golang.org/x/image/font"
@@ -26,17 +27,31 @@ func (p Picture) draw(c draw.Canvas) {
 	c.Fill(c.Path())
 	c = draw.Crop(c, edge, -edge, edge*0.6, -edge)
 
-	y := c.Max.Y
-	c.FillText(style(colours["ink"], 15, xfont.WeightBold), vg.Point{X: c.Min.X, Y: y}, p.title())
+	y, width := c.Max.Y, c.Max.X-c.Min.X
+	heading := style(colours["ink"], 15, xfont.WeightBold)
+	c.FillText(heading, vg.Point{X: c.Min.X, Y: y}, fitted(p.title(), heading, width))
 	y -= lineHeight + 3
-	c.FillText(style(colours["quiet"], 10.5, xfont.WeightNormal), vg.Point{X: c.Min.X, Y: y}, p.origin())
+	quiet := style(colours["quiet"], 10.5, xfont.WeightNormal)
+	c.FillText(quiet, vg.Point{X: c.Min.X, Y: y}, fitted(p.origin(), quiet, width))
 	y -= lineHeight + 2
 	p.keys(c, y, colours)
 	y -= lineHeight
 
 	foot := p.report.Parameters()
-	c.FillText(style(colours["quiet"], 8, xfont.WeightNormal), vg.Point{X: c.Min.X, Y: c.Min.Y + 9}, strings.TrimSpace("Made by "+foot.Tool+" from "+p.source()))
+	small := style(colours["quiet"], 8, xfont.WeightNormal)
+	c.FillText(small, vg.Point{X: c.Min.X, Y: c.Min.Y + 9}, fitted("Made by "+foot.Tool+" from "+p.source(), small, width))
 	p.plot(colours).Draw(draw.Crop(c, 0, 0, 16, y-c.Max.Y))
+}
+
+// fitted makes one line of a text, which ends with an ellipsis where it is longer than there is room.
+func fitted(words string, s text.Style, width vg.Length) string {
+	words = oneLine(words)
+	if s.Width(words) <= width {
+		return words
+	}
+	all := []rune(words)
+	n := sort.Search(len(all), func(n int) bool { return s.Width(string(all[:n])+"…") > width })
+	return strings.TrimSpace(string(all[:max(0, n-1)])) + "…"
 }
 
 // title is the given one, else what was done.

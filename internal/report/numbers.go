@@ -12,7 +12,7 @@ import (
 // none stands where a figure is not known. It is never written as zero.
 const none = "–"
 
-// figure prints a number with about three significant digits, and no more decimals than that.
+// figure prints a number with about three significant digits, and no more decimals than that; a very small one with two.
 func figure(x float64) string {
 	switch size := math.Abs(x); {
 	case math.IsNaN(x) || math.IsInf(x, 0):
@@ -23,8 +23,11 @@ func figure(x float64) string {
 		return strconv.FormatFloat(x, 'f', 1, 64)
 	case size >= 1:
 		return strconv.FormatFloat(x, 'f', 2, 64)
-	default:
+	case size >= 0.01 || size == 0:
 		return strconv.FormatFloat(x, 'f', 3, 64)
+	default: // two significant digits, down to a millionth of a millionth
+		const most = 12
+		return strconv.FormatFloat(x, 'f', min(most, 1-int(math.Floor(math.Log10(size)))), 64)
 	}
 }
 

@@ -3,10 +3,13 @@ package report
 import (
 	"encoding/json"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	xfont "golang.org/x/image/font"
 
 	"ebscope/internal/result"
 )
@@ -78,15 +81,21 @@ func TestSparkline(t *testing.T) {
 		}
 		s = append(s, result.Point{End: time.Duration(i) * time.Second, Value: value})
 	}
-	// Ten cells of two windows; the sixth holds one of each: 1,650 of 3,000 is 4.4 of 8 steps.
-	if got, want := sparkline(means(s, 20, 10), 3000), "█████▅▁▁▁▁"; got != want {
+	// Ten cells of two windows; the sixth holds one of each, and shows the lower: 300 of 3,000 is 0.8 of 8 steps.
+	if got, want := sparkline(lows(s, 20, 10), 3000), "█████▁▁▁▁▁"; got != want {
+		t.Errorf("draws %s, want %s", got, want)
+	}
+	// One second without I/O in 20: it is in the second of ten cells.
+	stall := slices.Clone(s[:11])
+	stall[3].Value = 0
+	if got, want := sparkline(lows(stall, 20, 10), 3000), "█▁████"; got != want {
 		t.Errorf("draws %s, want %s", got, want)
 	}
 	// A series that ends half way is half as long, and a cell without a window repeats the one before.
-	if got, want := sparkline(means(s[:5], 10, 20), 3000), "██████████"; got != want {
+	if got, want := sparkline(lows(s[:5], 10, 20), 3000), "██████████"; got != want {
 		t.Errorf("draws %s, want %s", got, want)
 	}
-	if got := sparkline(means(nil, 10, 10), 3000); got != "" {
+	if got := sparkline(lows(nil, 10, 10), 3000); got != "" {
 		t.Errorf("draws %q of nothing", got)
 	}
 }
@@ -170,6 +179,35 @@ func TestLadder(t *testing.T) {
 	for x, want := range map[float64]float64{0.01: 1, nines(50): 1, nines(96): 1, nines(97): 2, nines(99.9): 2, topNines: 2} {
 		if got := at(x); got != want {
 			t.Errorf("at %.3f nines the ladder stands at 10^%v ms, want 10^%v", x, got, want)
+		}
+	}
+}
+
+// What is very small keeps two digits: 250 ns are 0.00025 ms.
+func TestSmallFigures(t *testing.T) {
+	for x, want := range map[float64]string{0.00025: "0.00025", 0.0012: "0.0012", 0.0096: "0.0096", 0.05: "0.050", 0.5: "0.500", 0: "0.000", -0.00025: "-0.00025"} {
+		if got := figure(x); got != want {
+			t.Errorf("%v is %q, want %q", x, got, want)
+		}
+	}
+}
+
+// A title is one line, no longer than there is room.
+func TestFittedTitle(t *testing.T) {
+	s := style(nil, 10, xfont.WeightNormal)
+	if got := fitted("a\nb\t\x1b[31m  c", s, 1000); got != "a b [31m c" {
+		t.Errorf("one line: %q", got)
+	}
+	long := strings.Repeat("word ", 200)
+	if got := fitted(long, s, 300); s.Width(got) > 300 || s.Width(got) < 260 || !strings.HasSuffix(got, "…") {
+		t.Errorf("%v points wide: %q", s.Width(got), got)
+	}
+}
+
+func TestChecksInWords(t *testing.T) {
+	for n, want := range map[int]string{1: "The check holds.", 2: "All 2 checks hold."} {
+		if got := allHold(n); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -12,7 +12,13 @@ import (
 // target and the compression, so that an emulated figure is known as one wherever it ends up.
 func OpenMetrics(w io.Writer, reports ...Report) error {
 	var m metricsText
+	seen := map[string]bool{}
 	for _, r := range reports {
+		id := r.Document.Run.ID
+		if id != "" && seen[id] {
+			return fmt.Errorf("run %s is given twice, and OpenMetrics has a place for each figure once; give it once", id)
+		}
+		seen[id] = true
 		m.run(r)
 	}
 	var b bytes.Buffer
@@ -108,7 +114,7 @@ func (m *metricsText) phase(p member, labels []label) {
 		name  string
 		value float64
 	}{{"mean", p.IOPS.Mean}, {"min", p.IOPS.Min}, {"max", p.IOPS.Max}} {
-		if unknown(p.IOPS.Mean) {
+		if unknown(p.IOPS.Mean) || v.name != "mean" && !p.wavers() {
 			break
 		}
 		rate.add("", v.value, with(label{"statistic", v.name})...)

@@ -45,6 +45,9 @@ func (r Report) rows(g group) []row {
 	add("IOPS, lowest", func(m member) cell { return cell{Text: extreme(m, m.IOPS.Min)} })
 	add("IOPS, highest", func(m member) cell { return cell{Text: extreme(m, m.IOPS.Max)} })
 	add("IOPS, fio's mean", func(m member) cell {
+		if m.reading != nil && !strings.HasPrefix(m.reading.Tool, "fio") {
+			return cell{Text: none} // without a summary of fio's there is no mean of fio's
+		}
 		return cell{Text: m.figure(m.IOPS.FioMean, iops), Expected: expected(m, func(e analyze.Expected) float64 { return e.IOPSFioMean }, iops)}
 	})
 	add("MiB/s", func(m member) cell {
@@ -109,9 +112,9 @@ func (r Report) credits(balance *float64) string {
 	return amount(*balance * r.compress())
 }
 
-// extreme prints the lowest or the highest rate, which is known where the mean is.
+// extreme prints the lowest or the highest rate.
 func extreme(m member, x float64) string {
-	if m.reading != nil && m.IOPS.Mean == 0 {
+	if !m.wavers() {
 		return none
 	}
 	return iops(x)

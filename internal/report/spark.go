@@ -23,7 +23,7 @@ func (r Report) sparks(g group, width int) (drawn []spark, over string) {
 	cells := map[string][]float64{}
 	for _, m := range g.Members {
 		if m.done() {
-			cells[m.Volume] = means(m.rates(), length, width)
+			cells[m.Volume] = lows(m.rates(), length, width)
 			for _, x := range cells[m.Volume] {
 				top = max(top, x)
 			}
@@ -43,24 +43,25 @@ func (r Report) sparks(g group, width int) (drawn []spark, over string) {
 	return drawn, span(stated(g, length*r.compress()))
 }
 
-// means cuts a series into cells, of which width stand for a length of time in seconds, and returns the mean of the
-// windows that end in each. The first window, with the one-off burst of the rate bucket, is left out.
-func means(s result.Series, length float64, width int) []float64 {
+// lows cuts a series into cells, of which width stand for a length of time in seconds, and returns the lowest of the
+// windows that end in each, so that a stall of a single one shows. The first window, with the one-off burst of the rate bucket, is left out.
+func lows(s result.Series, length float64, width int) []float64 {
 	if len(s) < 2 || !(length > 0) {
 		return nil
 	}
 	cell := func(p result.Point) int {
 		return min(width-1, max(0, int(math.Ceil(p.End.Seconds()/length*float64(width)))-1))
 	}
-	cells, counts := make([]float64, cell(s[len(s)-1])+1), make([]float64, width)
+	cells, ended := make([]float64, cell(s[len(s)-1])+1), make([]bool, width)
 	for _, p := range s[1:] {
-		cells[cell(p)] += p.Value
-		counts[cell(p)]++
+		if at := cell(p); !ended[at] || p.Value < cells[at] {
+			cells[at], ended[at] = p.Value, true
+		}
 	}
 	level := s[1].Value
 	for i := range cells {
-		if counts[i] > 0 { // a cell in which no window ends lies within one
-			level = cells[i] / counts[i]
+		if ended[i] { // a cell in which no window ends lies within one
+			level = cells[i]
 		}
 		cells[i] = level
 	}

@@ -34,7 +34,7 @@ func (r Report) lead() (shown, rival *member) {
 // headline says the result in one sentence, unless the report has been given a title.
 func (r Report) headline() string {
 	if r.Title != "" {
-		return r.Title
+		return oneLine(r.Title)
 	}
 	n := len(r.Readings)
 	if n < 2 {

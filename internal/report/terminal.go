@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -244,7 +245,7 @@ func (t *terminal) doubts() {
 	if checks := t.checks(); len(checks) > 0 {
 		failed := failedChecks(checks)
 		if failed == 0 {
-			t.line(fmt.Sprintf("All %d checks hold.", len(checks)))
+			t.line(allHold(len(checks)))
 		}
 		for _, c := range checks {
 			if !c.OK {
@@ -255,7 +256,9 @@ func (t *terminal) doubts() {
 	for _, w := range t.warnings() {
 		for _, c := range w.Cases {
 			where := ""
+			c.Where = slices.DeleteFunc(slices.Clone(c.Where), func(name string) bool { return name == "" }) // a log alone has no name
 			switch others := len(c.Where) - 1 + len(w.Likewise); {
+			case len(c.Where) == 0:
 			case others > 1:
 				where = fmt.Sprintf(" on %s and %d others", c.Where[0], others)
 			case others == 1:
@@ -266,6 +269,14 @@ func (t *terminal) doubts() {
 			t.sentence(2, "", "Warning"+where+": "+c.Text)
 		}
 	}
+}
+
+// allHold says that every check holds.
+func allHold(n int) string {
+	if n == 1 {
+		return "The check holds."
+	}
+	return fmt.Sprintf("All %d checks hold.", n)
 }
 
 // wrap breaks a text into lines at spaces, but not between a number and its unit. A word longer than a line stays whole.
@@ -289,6 +300,9 @@ func wrap(s string, width int) []string {
 	}
 	return lines
 }
+
+// oneLine makes a single line of a text, without what would steer the terminal.
+func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
 
 // clean takes out of a text what would steer the terminal.
 func clean(s string) string {
