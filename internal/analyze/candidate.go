@@ -38,8 +38,21 @@ func (r reader) plateau(iops float64) plateau {
 	}
 }
 
-// explain looks for volumes and instances that would explain the levels, and says what follows from them.
-func (r reader) explain(p *Phase) {
+// steadyLevel is the level that a reading held but for stalls; zero where it held none, or fell from it.
+func steadyLevel(p Phase, c course) float64 {
+	switch {
+	case p.Cliff != nil, p.Verdict == Unstable && (len(p.Stalls) == 0 || !c.levelButForStalls()):
+		return 0
+	case p.WarmUp != nil:
+		return p.WarmUp.SteadyIOPS
+	default:
+		return mainLevel(c)
+	}
+}
+
+// explain looks for volumes and instances that would explain the levels, and says what follows from them. level is the
+// one that a series held, zero where there is none.
+func (r reader) explain(p *Phase, level float64) {
 	rate := p.IOPS.Mean
 	if r.total.iops > 0 {
 		rate = r.total.iops
@@ -62,13 +75,11 @@ func (r reader) explain(p *Phase) {
 		p.Summary += " One I/O at a time: latency set the rate, so that it tells of no limit."
 		return
 	default:
-		level := rate
-		if p.WarmUp != nil {
-			level = p.WarmUp.SteadyIOPS
-		} else if len(p.Segments) == 1 {
-			level = p.IOPS.Mean
+		if level > 0 {
+			p.Candidates = r.ofLevel(level)
+		} else if len(p.Segments) == 0 {
+			p.Candidates = r.ofMean(rate)
 		}
-		p.Candidates = r.ofLevel(level)
 	}
 	if p.Candidates == nil {
 		p.Candidates = []Candidate{} // none, which is no null
@@ -86,15 +97,21 @@ func (r reader) believe(p *Phase) {
 		return
 	}
 	best := p.Candidates[0]
+	if len(p.Segments) == 0 {
+		p.Summary += fmt.Sprintf(" It may be %s.", best.Configuration)
+		return
+	}
 	if best.Fit < LikelyFit {
 		return
 	}
-	p.Summary += fmt.Sprintf(" It fits %s.", best.Configuration)
 	if p.Cliff == nil {
+		p.Summary += fmt.Sprintf(" It fits %s.", best.Configuration)
 		return
 	}
 	for _, other := range p.Candidates[1:] {
 		if other.Cause != best.Cause && other.Fit > best.Fit-0.1 {
+			p.Summary = fmt.Sprintf("%s for %s, then %s: it fits %s, and %s as well.",
+				r.rate(p.Cliff.BeforeIOPS), r.time(p.Cliff.AtS), r.rate(p.Cliff.AfterIOPS), best.Configuration, other.Configuration)
 			return
 		}
 	}

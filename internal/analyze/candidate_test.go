@@ -71,8 +71,20 @@ func TestCandidatesOfALevel(t *testing.T) {
 	says(t, "45 min", configurations(foreign(3000, 45*time.Minute)), "gp2 of 334 to 1,000 GiB")
 	says(t, "125 MiB/s", configurations(rated(foreign(1, time.Minute), 125, units.MiB, time.Minute)), "gp3 with 125 MiB/s, which are included")
 	says(t, "250 MiB/s", configurations(rated(foreign(1, time.Minute), 250, units.MiB, time.Minute)), "gp2 above 170 GiB")
-	says(t, "300 IOPS", configurations(foreign(300, time.Minute)), "gp2 100 GiB on its baseline")
-	says(t, "16,000 IOPS", configurations(foreign(16000, time.Minute)), "gp3 with 16,000 provisioned IOPS")
+	says(t, "300 IOPS", configurations(logged(foreign(1, time.Minute), 300, 60)), "gp2 100 GiB on its baseline")
+	says(t, "16,000 IOPS", configurations(logged(foreign(1, time.Minute), 16000, 60)), "gp3 with 16,000 provisioned IOPS")
+	// A mean alone is held against what is the same for everybody: 2,000 IOPS are 667 GiB of gp2, as any figure is some size.
+	says(t, "mean of 16,000 IOPS", configurations(foreign(16000, time.Minute)), "gp2 with 16,000 IOPS, the most that it has")
+	for _, c := range one(t, analyze.Given{}, foreign(2000, time.Minute)).Candidates {
+		if !strings.Contains(c.Configuration, "EBS limit of") {
+			t.Errorf("2,000 IOPS on average: %+v", c)
+		}
+	}
+	p := one(t, analyze.Given{}, foreign(2990, time.Minute))
+	says(t, "a mean", p.Summary, "It may be gp3 with 3,000 IOPS")
+	if p.Candidates[0].Fit >= analyze.LikelyFit {
+		t.Errorf("a mean is no evidence: %+v", p.Candidates[0])
+	}
 	// What one I/O at a time gives tells of no limit.
 	r := foreign(3000, time.Minute)
 	r.Total.Latency.Mean /= 32

@@ -26,6 +26,8 @@ type Foreign struct {
 	Sync    *Direction `json:"sync,omitempty"`
 	// WarmUp is set where IOPS rose for good: figures of the whole reading mix both.
 	WarmUp *WarmUp `json:"warm_up,omitempty"`
+	// Stalls are stretches of a second or more below half of the level around them.
+	Stalls []Stall `json:"stalls,omitempty"`
 	// Modes are the groups that latencies fall into, where there are two or more.
 	Modes []Mode `json:"modes,omitempty"`
 	// Changes are all changes from one level to another, in order.

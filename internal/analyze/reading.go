@@ -133,14 +133,18 @@ func (r reader) judgeReading(p *Phase) {
 	if r.total.iops == 0 && len(samples) == 1 { // a log of one line, without a summary
 		p.IOPS = IOPS{Mean: samples[0].iops, Min: samples[0].iops, Max: samples[0].iops}
 	}
+	level := 0.0 // that was held over a series
 	if len(samples) > 1 && p.IOPS.Max > 0 {
-		r.judgeCourse(p, newCourse(samples))
+		c := newCourse(samples)
+		r.judgeCourse(p, c)
+		r.tellStalls(p, c)
+		level = steadyLevel(*p, c)
 	} else {
 		r.judgeMean(p)
 	}
 	p.Warnings = append(p.Warnings, r.doubts(*p)...)
 	if r.given.Volume == nil {
-		r.explain(p)
+		r.explain(p, level)
 	}
 	p.Advice = r.advice(*p)
 }
