@@ -65,7 +65,9 @@ func (r reader) advice(p Phase) string {
 	}
 	instance := r.given.Instance
 	switch {
-	case has(p.Warnings, "above-limit"), has(p.Warnings, "above-any-volume"):
+	case has(p.Warnings, "above-limit"):
+		return "Check which volume and which instance were measured. If they were these, write the whole file once before it is read (precondition), with direct=1 and a file larger than memory, and measure again."
+	case has(p.Warnings, "above-any-volume"):
 		return "If this was an EBS volume, write the whole file once before it is read (precondition), with direct=1 and a file larger than memory, and measure again."
 	case has(p.Warnings, seriesDiffers):
 		return "Log with log_avg_msec=1000, so that every window holds many I/Os, and measure again."

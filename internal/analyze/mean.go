@@ -37,7 +37,7 @@ func (r reader) judgeMean(p *Phase) {
 	lasting := sustainable(r.ceilings)
 	switch {
 	case r.beyond(course{}, r.total) > 0:
-		p.Verdict, p.Summary = "", fmt.Sprintf("%s, above the maximum of %s: the device did not serve it.", mean, r.rate(highest(r.ceilings)))
+		r.judgeAbove(p, rate)
 	case r.paced(rate) && rate <= lasting.iops*(1+near):
 		p.Verdict, p.LimitedBy = Sustained, []LimitShare{{model.QueueDepth, 1}}
 		p.Summary = mean + ": no limit was reached, the application keeps to its own rate."

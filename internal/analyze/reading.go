@@ -138,6 +138,9 @@ func (r reader) judgeReading(p *Phase) {
 		c := newCourse(samples)
 		r.judgeCourse(p, c)
 		r.tellStalls(p, c)
+		if main := mainLevel(c); r.beyond(c, r.total) > 0 && main > highest(r.ceilings)*(1+near) {
+			r.judgeAbove(p, main)
+		}
 		level = steadyLevel(*p, c)
 	} else {
 		r.judgeMean(p)

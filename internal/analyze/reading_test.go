@@ -175,11 +175,28 @@ func TestQueueDepthIsNotInvented(t *testing.T) {
 
 func TestNotDeviceBacked(t *testing.T) {
 	p := one(t, given(t, gp2of100, ""), foreign(24959, time.Minute))
-	says(t, "summary", p.Summary, "24,959 IOPS", "above the maximum of 3,000 IOPS")
+	says(t, "summary", p.Summary, "24,959 IOPS is more than the 3,000 IOPS that a gp2 volume of 100 GiB can do: a cache, never-written blocks or another volume.")
 	says(t, "warning", text(p.Warnings, "above-limit"), "never written")
 	says(t, "advice", p.Advice, "precondition")
 	if p.Verdict != "" {
 		t.Errorf("verdict %q", p.Verdict)
+	}
+	// A series says the same, and nothing of credits that were never spent.
+	p = one(t, given(t, gp2of100, ""), logged(foreign(1, time.Minute), 16002, 120))
+	says(t, "series", p.Summary, "16,002 IOPS is more than the 3,000 IOPS that a gp2 volume of 100 GiB can do")
+	says(t, "advice", p.Advice, "Check which volume")
+	if p.Verdict != "" || p.Burst != "" || len(p.LimitedBy) != 0 || text(p.Warnings, "burst-only") != "" || strings.Contains(p.Summary+p.Advice, "credits") {
+		t.Errorf("verdict %q, burst %q, limits %v: %s %s", p.Verdict, p.Burst, p.LimitedBy, p.Summary, p.Advice)
+	}
+	// m5.large passes 18,750 IOPS on for half an hour, but the volume has 16,000.
+	gp3of16000 := ebs.Volume{Type: ebs.GP3, Size: 500 * units.GiB, IOPS: 16000, Throughput: 500 * units.MiBPerSecond}
+	for name, r := range map[string]result.Reading{"mean": foreign(18739, time.Minute), "series": logged(foreign(1, time.Minute), 18739, 60)} {
+		p = one(t, given(t, gp3of16000, "m5.large"), r)
+		says(t, name, p.Summary, "18,739 IOPS is more than the 16,000 IOPS that a gp3 volume of 500 GiB can do")
+		says(t, name, p.Advice, "Check which volume")
+		if p.Verdict != "" || p.Burst != "" {
+			t.Errorf("%s: verdict %q, burst %q", name, p.Verdict, p.Burst)
+		}
 	}
 	// A run of 5 s at the limit has a second's worth more in it: 3,000 × 6 ÷ 5.
 	p = one(t, given(t, gp3base, ""), foreign(3600, 5*time.Second))

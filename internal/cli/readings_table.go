@@ -26,7 +26,7 @@ func readingColumns(all []analyze.Phase) []readingColumn {
 		{"source", false, 12, func(p analyze.Phase) string { return place(p, folder) }},
 		{"job", false, 6, func(p analyze.Phase) string { return visible(strings.TrimSpace(p.Name + hostWords(p))) }},
 		{"workload", false, 0, workloadWords},
-		{"IOPS", true, 0, func(p analyze.Phase) string { return figure(p.IOPS.Mean, p.IOPS.FioMean) }},
+		{"IOPS", true, 0, func(p analyze.Phase) string { return figure(p.IOPS.FioMean, p.IOPS.Mean) }},
 		{"MiB/s", true, 0, func(p analyze.Phase) string { return figure(p.ThroughputMiBps, 0) }},
 		{"mean/p99 ms", true, 0, latencyWords},
 		{"verdict", false, 0, verdictWord},
@@ -212,8 +212,10 @@ func verdictWord(p analyze.Phase) string {
 	switch {
 	case p.State == string(result.Failed):
 		return "FAILED"
-	case hasWarning(p, "above-limit"), hasWarning(p, "above-any-volume"):
+	case hasWarning(p, "above-any-volume"):
 		return "above EBS"
+	case hasWarning(p, "above-limit"):
+		return "above limit"
 	case p.Verdict == analyze.BurstThenBaseline:
 		return "burst→base"
 	case p.Verdict == analyze.BurstOnly:

@@ -1,0 +1,37 @@
+package analyze
+
+import (
+	"fmt"
+	"slices"
+
+	"ebscope/internal/model"
+	"ebscope/internal/result"
+)
+
+// judgeAbove takes back what limits would say of a reading that is above them, since nothing of it is the volume's own. It
+// says so in the place of a verdict.
+func (r reader) judgeAbove(p *Phase, rate float64) {
+	p.Verdict, p.Burst, p.Cliff, p.LimitedBy = "", "", nil, []LimitShare{}
+	p.Warnings = slices.DeleteFunc(p.Warnings, func(w result.Warning) bool { return w.Code == "burst-only" || w.Code == "two-causes" })
+	p.Summary = fmt.Sprintf("%s is more than the %s that %s: a cache, never-written blocks or another volume.",
+		r.rate(rate), r.rate(highest(r.ceilings)), r.able())
+}
+
+// able says whose limit is the lowest: "a gp2 volume of 100 GiB can do", "m5.large can pass on".
+func (r reader) able() string {
+	least := ceiling{}
+	for _, c := range r.ceilings {
+		if c.bursting && c.iops == highest(r.ceilings) {
+			least = c
+			break
+		}
+	}
+	switch {
+	case least.limit == model.InstanceIOPS, least.limit == model.InstanceThroughput:
+		return r.instance.Type + " can pass on"
+	case len(r.members) > 0:
+		return fmt.Sprintf("%d such %s volumes can do together", len(r.members), r.given.Volume.Type)
+	default:
+		return fmt.Sprintf("a %s volume of %v can do", r.given.Volume.Type, r.given.Volume.Size)
+	}
+}
