@@ -67,7 +67,7 @@ func (p *parser) scan(nesting int) {
 			p.endLine()
 			return
 		}
-		i := bytes.IndexAny(window, "{\n")
+		i := bytes.IndexAny(window, "{[\n")
 		if i < 0 {
 			i = len(window)
 		}
@@ -78,18 +78,28 @@ func (p *parser) scan(nesting int) {
 		case window[i] == '\n':
 			p.endLine()
 			p.nextLine()
-		case p.opensObject():
+		case window[i] == '[' && !(len(bytes.TrimSpace(p.current)) == 0 && packedInStrings.Match(p.more(2*maxPrefix))):
+			p.pass(1)
+		case window[i] == '[' || p.opensObject():
 			p.common = slices.Clone(p.current[:min(len(p.current), maxPrefix/2)])
 			p.endLine()
 			// Where it is no JSON, it was text.
 			_ = p.search(nesting)
 			p.inside, p.depth = false, 0
 		default:
-			p.current = append(p.current, '{')
-			p.at++
+			p.pass(braces(window[i:]))
 		}
 	}
 }
+
+// pass takes so many of the bytes that come next as text.
+func (p *parser) pass(n int) {
+	p.current = append(p.current, p.buf[p.at:p.at+min(n, max(0, maxLine-len(p.current)))]...)
+	p.at += n
+}
+
+// packedInStrings is the start of an array of strings that hold documents.
+var packedInStrings = regexp.MustCompile(`^\[\s*"(?:\s|\\[nrt])*\{`)
 
 // opensObject says whether the brace that comes next is followed by a name in quotes.
 func (p *parser) opensObject() bool {
@@ -114,12 +124,13 @@ func (p *parser) endLine() {
 	indented := len(p.current) > 0 && p.current[0] == ' '
 	p.current = p.current[:0]
 	switch {
+	case strings.Trim(text, "{}[],:\"'` ") == "":
 	case isTerse(text):
 		p.terse(text)
 	case forPeople.MatchString(text):
 		p.people = true
 	case p.people && indented:
-	case strings.Trim(text, "{}[],:\"'` ") == "", isProgress(text):
+	case isProgress(text):
 	default:
 		p.say(text)
 	}

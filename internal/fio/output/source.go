@@ -102,9 +102,24 @@ var stamp = regexp.MustCompile(`^(?:\[[^\]\n]{1,200}\] )?\d{4}-\d\d-\d\d[T ]\d\d
 
 // prefix returns how many bytes of a line were put before it: a stamp, or what stands before every line.
 func prefix(line, common []byte) int {
-	n := len(stamp.Find(line[:min(len(line), maxPrefix)]))
+	n := 0
+	if len(line) > 0 && (line[0] == '[' || line[0] >= '0' && line[0] <= '9') {
+		n = len(stamp.Find(line[:min(len(line), maxPrefix)]))
+	}
 	if len(common) > 0 && bytes.HasPrefix(line[n:], common) {
 		n += len(common)
+	}
+	return n
+}
+
+// braces is how many bytes of a text that begins with a brace can be passed over, for none of the braces in them opens an
+// object: what follows each is another one, and what follows the first was looked at.
+func braces(text []byte) int {
+	n := 1
+	for i := 1; i < len(text) && (text[i] == '{' || text[i] == ' ' || text[i] == '\t'); i++ {
+		if text[i] == '{' {
+			n = i
+		}
 	}
 	return n
 }

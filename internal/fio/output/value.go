@@ -55,8 +55,10 @@ func (p *parser) escape(limit int) {
 			break
 		}
 		length = 6
-		if len(window) == 12 && utf16.IsSurrogate(r) && window[6] == '\\' && window[7] == 'u' {
-			r, length = utf16.DecodeRune(r, hex4(window[8:])), 12
+		if len(window) >= 12 && window[6] == '\\' && window[7] == 'u' {
+			if both := utf16.DecodeRune(r, hex4(window[8:])); both != utf8.RuneError {
+				r, length = both, 12
+			}
 		}
 	}
 	if window[1] == '\n' {
