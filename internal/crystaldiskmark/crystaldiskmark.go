@@ -4,6 +4,7 @@ package crystaldiskmark
 import (
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -30,8 +31,10 @@ var (
 	//	Random Read 4KB (QD=32) :   380.200 MB/s [ 92822.3 IOPS]
 	//	Sequential Read :   512.345 MB/s
 	test = regexp.MustCompile(`^\s*(SEQ|RND|Sequential|Random)\s*(Read|Write|Mix)?\s*(\d+)?\s*(KiB|MiB|KB|MB)?\s*` +
-		`(?:\((?:QD?=\s*(\d+))?\s*,?\s*(?:T=\s*(\d+))?\))?\s*(Read|Write|Mix)?\s*:\s*(-?\d+(?:\.\d+)?)\s*MB/s` +
-		`(?:\s*\[\s*(\d+(?:\.\d+)?)\s*IOPS\])?(?:\s*<\s*(\d+(?:\.\d+)?)\s*[uµμ]s>)?`)
+		`(?:\((?:QD?=\s*(\d+))?\s*,?\s*(?:T=\s*(\d+))?\))?\s*(Read|Write|Mix)?\s*:\s*(-?\d+(?:[.,]\d+)?)\s*MB/s` +
+		`(?:\s*\[\s*(\d+(?:[.,]\d+)?)\s*IOPS\])?(?:\s*<\s*(\d+(?:[.,]\d+)?)\s*[uµμ]s>)?`)
+	// looksTest is a line that can only be the result of a test.
+	looksTest = regexp.MustCompile(`^\s*(?:SEQ|RND|Sequential|Random)\b.*:`)
 	// about is a line that says how it was measured: "Test: 1 GiB (x5) [C: 52%]".
 	about    = regexp.MustCompile(`^\s*(Profile|Test|Mode|Time|Date|OS|Comment)\s*:\s*(.*\S)`)
 	testSize = regexp.MustCompile(`^(\d+) ?(MiB|GiB)\b`)
@@ -114,6 +117,11 @@ func (p *parser) line(text string) {
 		p.test(text, m)
 		return
 	}
+	if looksTest.MatchString(text) {
+		p.notes = append(p.notes, result.Note{Source: p.at, Skipped: true, Text: fmt.Sprintf("skipped: %.80q is no result such as "+
+			`"SEQ 1MiB (Q= 8, T= 1): 126.012 MB/s [120.2 IOPS]"`, strings.TrimSpace(text))})
+		return
+	}
 	if m := about.FindStringSubmatch(text); m != nil {
 		if p.options == nil {
 			p.options = map[string]string{}
@@ -149,7 +157,7 @@ func (p *parser) test(text string, m []string) {
 		kind = p.kind
 		job += " " + kind
 	}
-	rate, err := strconv.ParseFloat(m[8], 64)
+	rate, err := decimal(m[8])
 	if err != nil || rate <= 0 || kind == "" {
 		why := "the test was not run"
 		if kind == "" {
@@ -158,8 +166,8 @@ func (p *parser) test(text string, m []string) {
 		p.notes = append(p.notes, result.Note{Source: p.at, Text: fmt.Sprintf("%s: %s", job, why), Skipped: kind == ""})
 		return
 	}
-	iops, _ := strconv.ParseFloat(m[9], 64)
-	latency, _ := strconv.ParseFloat(m[10], 64)
+	iops, _ := decimal(m[9])
+	latency, _ := decimal(m[10])
 	r := result.Reading{
 		Source: p.at, Tool: p.tool, Job: job,
 		Workload: result.Stated{Pattern: pattern(m[1], kind), BlockSize: amount(m[3], m[4]), QueueDepth: number(m[5]), Jobs: number(m[6])},
@@ -173,7 +181,25 @@ func (p *parser) test(text string, m []string) {
 	if latency > 0 && latency < 1e12 {
 		r.Total.Latency = result.Latency{Kind: "lat", Mean: time.Duration(latency * float64(time.Microsecond))}
 	}
+	contradiction(&r)
 	p.readings = append(p.readings, r)
+}
+
+// decimal reads a number, which has a comma where the system's language has one.
+func decimal(text string) (float64, error) {
+	return strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64)
+}
+
+// contradiction warns where IOPS and block size do not make the MB/s, beyond a tenth and what rounding may be.
+func contradiction(r *result.Reading) {
+	const share, rounding = 0.1, 0.05 // of an I/O
+	size, stated := float64(r.Workload.BlockSize), float64(r.Total.Throughput)
+	computed := float64(r.Total.IOPS) * size
+	if computed == 0 || math.Abs(computed-stated) <= share*stated+rounding*size {
+		return
+	}
+	r.Warnings = append(r.Warnings, result.Warning{Code: "bandwidth-contradicts", Text: fmt.Sprintf(
+		"it states %.3f MB/s, but its IOPS and block size make %.3f MB/s; one of them is wrong", stated/1e6, computed/1e6)})
 }
 
 // pattern is the name that fio has for the kind of I/O.
