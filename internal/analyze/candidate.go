@@ -69,7 +69,10 @@ func (r reader) explain(p *Phase, level float64) {
 	case p.Cliff != nil:
 		p.Candidates = r.ofFall(*p.Cliff)
 	case r.paced(rate):
-		p.Summary += fmt.Sprintf(" The application kept to its own rate (rate_iops=%s).", r.reading.Workload.Options["rate_iops"])
+		p.Summary += fmt.Sprintf(" The application kept to its own rate (%s).", r.pace.text)
+		return
+	case r.unhurried() != "":
+		p.Summary += " " + r.unhurried() + ", so that it tells of no limit."
 		return
 	case r.inFlight > 0 && r.inFlight/r.beside.ios <= oneAtATime:
 		p.Summary += " One I/O at a time: latency set the rate, so that it tells of no limit."

@@ -41,6 +41,9 @@ func (r reader) judgeMean(p *Phase) {
 	case r.paced(rate) && rate <= lasting.iops*(1+near):
 		p.Verdict, p.LimitedBy = Sustained, []LimitShare{{model.QueueDepth, 1}}
 		p.Summary = mean + ": no limit was reached, the application keeps to its own rate."
+	case rate <= lasting.iops*(1-near) && r.unhurried() != "":
+		p.Verdict, p.LimitedBy = Sustained, []LimitShare{{model.QueueDepth, 1}}
+		p.Summary = fmt.Sprintf("%s, below every limit: %s.", mean, r.unhurried())
 	case rate <= lasting.iops*(1-near):
 		p.Verdict, p.LimitedBy = Sustained, []LimitShare{{model.QueueDepth, 1}}
 		p.Summary = fmt.Sprintf("%s, below every limit: %s and latency set the rate.", mean, r.depth())

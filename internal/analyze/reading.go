@@ -59,14 +59,15 @@ type reader struct {
 	members        []string // of a RAID
 	beside         beside
 	total          totals
+	pace           pace
 }
 
 func newReader(catalog *ebs.Catalog, given Given, r result.Reading, b beside) reader {
 	stated := r.Workload
-	rd := reader{catalog: catalog, given: given, reading: r, members: raid(r.Disks), beside: b, total: summary(r.Total)}
+	rd := reader{catalog: catalog, given: given, reading: r, members: raid(r.Disks), beside: b, total: summary(r.Total), pace: paceOf(r)}
 	rd.subject = subject{compress: 1, operations: 1, instance: b.ofInstance(given.Instance), phase: workload.Phase{
 		Name: r.Job, Pattern: workload.Pattern(stated.Pattern), BlockSize: observed(r), QueueDepth: max(0, stated.QueueDepth), Jobs: max(0, stated.Jobs),
-		Duration: stated.Duration + stated.RampTime, ThinkTime: thinkTime(stated), RateIOPS: rateIOPS(stated),
+		Duration: stated.Duration + stated.RampTime, ThinkTime: thinkTime(stated), RateIOPS: rd.pace.total(stated.Pattern),
 	}}
 	if stated.Duration <= 0 {
 		rd.subject.phase.Duration = rd.total.runtime + max(r.Window, time.Millisecond)
@@ -196,25 +197,6 @@ func thinkTime(stated result.Stated) time.Duration {
 		return 0
 	}
 	return time.Duration(microseconds) * time.Microsecond
-}
-
-// rateIOPS is the application's own limit over all jobs, zero where there is none that a number states. fio holds it
-// against reads and writes apart.
-func rateIOPS(stated result.Stated) units.IOPS {
-	each, err := strconv.ParseFloat(stated.Options["rate_iops"], 64)
-	if err != nil {
-		return 0
-	}
-	if workload.Pattern(stated.Pattern).Mixed() || stated.Pattern == "readwrite" {
-		each *= 2
-	}
-	return units.IOPS(possible(each * float64(max(1, stated.Jobs))))
-}
-
-// paced says whether a rate is the one that the application keeps to.
-func (r reader) paced(iops float64) bool {
-	own := float64(r.subject.phase.RateIOPS)
-	return own > 0 && math.Abs(iops/own-1) < near
 }
 
 // alone describes I/Os that are no part of the total.

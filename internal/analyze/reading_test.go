@@ -385,6 +385,49 @@ func TestApplicationWithARateOfItsOwn(t *testing.T) {
 	says(t, "no volume", p.Summary, "kept to its own rate (rate_iops=500)")
 }
 
+func TestRatesOfEachDirection(t *testing.T) {
+	for name, tt := range map[string]struct {
+		pattern string
+		options map[string]string
+		iops    float64
+		text    string
+	}{
+		"reads and writes apart": {"randrw", map[string]string{"rate_iops": "500,300"}, 800, "rate_iops=500,300"},
+		"reads":                  {"randread", map[string]string{"rate_iops": "500,300"}, 500, "rate_iops=500,300"},
+		"writes":                 {"randwrite", map[string]string{"rate_iops": "500,300"}, 300, "rate_iops=500,300"},
+		// 2 MiB/s ÷ 4 KiB = 512.
+		"bytes": {"randread", map[string]string{"rate": "2m"}, 512, "rate=2m"},
+		// 1,024 KiB/s ÷ 4 KiB = 256, and 3 MiB/s ÷ 4 KiB = 768.
+		"bytes apart": {"randrw", map[string]string{"rate": "1024k,3m"}, 1024, "rate=1024k,3m"},
+	} {
+		r := foreign(tt.iops, time.Minute)
+		r.Workload.Pattern, r.Workload.Options = tt.pattern, tt.options
+		p := one(t, analyze.Given{}, r)
+		says(t, name, p.Summary, "kept to its own rate ("+tt.text+")")
+		if len(p.Candidates) != 0 || strings.Contains(p.Summary, "One I/O at a time") {
+			t.Errorf("%s: %s, candidates %v", name, p.Summary, p.Candidates)
+		}
+	}
+	// Reads and writes of a mix of 70 to 30 wait for each other: 500 reads hold 214 writes.
+	r := foreign(714, time.Minute)
+	r.Workload.Pattern, r.Workload.Options = "randrw", map[string]string{"rate_iops": "500"}
+	r.Read, r.Write = &result.Direction{IOPS: 500}, &result.Direction{IOPS: 214}
+	says(t, "mix", one(t, analyze.Given{}, r).Summary, "kept to its own rate (rate_iops=500)")
+	// 800 IOPS × 0.002 ms = 0.0016 in flight.
+	r = foreign(800, time.Minute)
+	r.Total.Latency.Mean = 2 * time.Microsecond
+	p := one(t, analyze.Given{}, r)
+	says(t, "idle", p.Summary, "0.0016 I/Os in flight on average (Little's law): the application set the rate, not latency")
+	if strings.Contains(p.Summary, "One I/O at a time") {
+		t.Error(p.Summary)
+	}
+	says(t, "idle, given", one(t, given(t, gp3base, ""), r).Summary, "the application set the rate, not latency")
+	// 1,000 IOPS × 1 ms = 1.
+	r = foreign(1000, time.Minute)
+	r.Total.Latency.Mean = time.Millisecond
+	says(t, "one at a time", one(t, analyze.Given{}, r).Summary, "One I/O at a time: latency set the rate")
+}
+
 func TestNoIO(t *testing.T) {
 	for name, r := range map[string]result.Reading{"series": logged(foreign(1, time.Minute), 0, 60), "mean": rated(foreign(1, time.Minute), 0, 1, time.Minute)} {
 		r.Total.Latency = result.Latency{}
