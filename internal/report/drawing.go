@@ -2,6 +2,7 @@ package report
 
 import (
 	"image"
+	"math"
 
 	xfont "golang.org/x/image/font"
 	gonum "gonum.org/v1/plot"
@@ -30,9 +31,7 @@ func (d drawing) Plot(c draw.Canvas, g *gonum.Plot) {
 		line(grid, vg.Point{X: x(t.At), Y: c.Min.Y}, vg.Point{X: x(t.At), Y: c.Max.Y})
 	}
 	if d.Cells != nil {
-		area := c.Rectangle
-		area.Max.X = x(d.Cells.Wide * float64(d.Cells.Columns))
-		c.DrawImage(area, d.Cells.image(d.colours))
+		c.DrawImage(c.Rectangle, d.Cells.image(d.colours, d.x, d.y))
 	}
 	measured := 0
 	for _, l := range d.Series {
@@ -136,19 +135,23 @@ func (d drawing) mark(c draw.Canvas, m mark, x, y func(float64) vg.Length) {
 	c.FillText(plain, words.Add(vg.Point{Y: -lineHeight + 2}), m.Text)
 }
 
-// image draws the fields as squares that stay sharp when the picture is scaled.
-func (f cells) image(colours palette) image.Image {
-	const wide, high = 3, 10
-	picture := image.NewNRGBA(image.Rect(0, 0, f.Columns*wide, f.Rows*high))
+// image draws the fields on the whole of a plot, each as large as it is, and at least a pixel.
+func (f cells) image(colours palette, x, y axis) image.Image {
+	const wide, high = 1800, 960
+	picture := image.NewNRGBA(image.Rect(0, 0, wide, high))
+	column := func(at float64) int { return int(math.Round((at - x.Low) / (x.High - x.Low) * wide)) }
+	line := func(at float64) int { return int(math.Round((y.High - at) / (y.High - y.Low) * high)) }
+	rows := len(f.Edges) - 1
 	for i, shade := range f.Shades {
 		if shade == 0 {
 			continue
 		}
 		c := colours.shade(shade)
-		left, top := i/f.Rows*wide, (f.Rows-1-i%f.Rows)*high
-		for dy := range high {
-			for dx := range wide {
-				picture.SetNRGBA(left+dx, top+dy, c)
+		left, right := column(f.From[i/rows]), column(f.To[i/rows])
+		top, bottom := line(f.Edges[i%rows+1]), line(f.Edges[i%rows])
+		for py := top; py < max(bottom, top+1); py++ {
+			for px := left; px < max(right, left+1); px++ {
+				picture.SetNRGBA(px, py, c)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"ebscope/internal/result"
@@ -17,11 +18,12 @@ const (
 	heatShare    = 100 // as many times fewer columns than points of a line, where there are too many for one page
 )
 
-// cells are the fields of a heat map, column by column from the start, each column from the fastest row on.
+// cells are the fields of a heat map, column by column, each column from the fastest row on. A field is drawn where its
+// I/Os were: between two instants and two latencies. Between columns there may be time of which nothing is known.
 type cells struct {
-	Columns int     `json:"columns"`
-	Rows    int     `json:"rows"`
-	Wide    float64 `json:"wide"` // what a column stands for, in seconds of the volumes' own time
+	From  []float64 `json:"from"`  // of each column, in seconds of the volumes' own time
+	To    []float64 `json:"to"`    // likewise
+	Edges []float64 `json:"edges"` // of the rows, one more than those, in logarithms of milliseconds
 	// Most is the largest count of I/Os in a field.
 	Most int64 `json:"most"`
 	// Shades holds a byte for each field: 0 where there was no I/O, else 1 to 255, the logarithm of its count. So a field
@@ -43,8 +45,11 @@ func (r Report) heat(g group, m member, columns int) (chart, bool) {
 	c := chart{ID: fmt.Sprintf("heat-%s-%d", g.Name, m.colour()), Kind: heatChart, Heading: "Latency over time: " + g.heading() + ", " + m.Volume,
 		Title: "Latency over time, ms", Unit: "ms", Compressed: r.compress() != 1, Span: seconds(span, r.compress()),
 		Series: []line{}, Marks: []mark{}, Y: decades(low, high, "latency in ms, logarithmic")}
-	c.Cells = newCells(counts, c.Y, columns, rowsWithin(counts.UpTo, low, high))
-	c.Cells.Wide *= r.compress()
+	c.Cells = newCells(counts, low, high, columns)
+	for i := range c.Cells.From {
+		c.Cells.From[i] *= r.compress()
+		c.Cells.To[i] *= r.compress()
+	}
 	c.Text = fmt.Sprintf("Latency of %s %s over time: I/Os took from %s ms to %s ms. A field stands for up to %s I/Os.",
 		m.Volume, g.Name, figure(math.Pow(10, low)), figure(math.Pow(10, high)), units.Thousands(float64(c.Cells.Most)))
 	return c, true
@@ -54,7 +59,8 @@ func (r Report) heat(g group, m member, columns int) (chart, bool) {
 // or does not fit together.
 func extent(m result.LatencyMap) (low, high float64, ok bool) {
 	low, high = math.Inf(1), math.Inf(-1)
-	if len(m.Counts) != len(m.Ends) || len(m.Ends) == 0 || m.Ends[len(m.Ends)-1] <= 0 {
+	if len(m.Counts) != len(m.Ends) || len(m.Ends) == 0 || m.Ends[0] <= 0 ||
+		!slices.IsSorted(m.Ends) || !slices.IsSorted(m.UpTo) {
 		return 0, 0, false
 	}
 	for _, column := range m.Counts {
@@ -81,44 +87,29 @@ func bounds(upTo []time.Duration, j int) (from, to float64) {
 	return from, to
 }
 
-// rowsWithin counts the rows of a map for each unit of the axis, a decade.
-func rowsWithin(upTo []time.Duration, low, high float64) float64 {
-	n := 0
-	for j := range upTo {
-		if _, to := bounds(upTo, j); to > low && to <= high {
-			n++
-		}
-	}
-	return float64(n) / (high - low)
-}
-
-// newCells adds up a map in fields of equal size on the drawing, in at most so many columns and no finer than the map's own rows, perDecade of them. A
-// column is a whole number of the map's windows, as far as those are equal: else some would hold more than their neighbours.
-func newCells(m result.LatencyMap, y *axis, columns int, perDecade float64) *cells {
+// newCells adds up a map in at most about so many columns, and in no more than heatRows rows from the lowest to the highest latency.
+func newCells(m result.LatencyMap, low, high float64, columns int) *cells {
+	c := &cells{}
+	row := c.rows(m.UpTo, low, high)
+	starts := starts(m.Ends)
 	together := (len(m.Ends) + columns - 1) / columns
-	span := m.Ends[len(m.Ends)-1]
-	wide := span.Seconds() / float64(len(m.Ends)) * float64(together)
-	c := &cells{Columns: (len(m.Ends) + together - 1) / together, Rows: min(heatRows, max(1, int(perDecade*(y.High-y.Low)))), Wide: wide}
-	row := func(at float64) int {
-		return min(c.Rows-1, max(0, int((at-y.Low)/(y.High-y.Low)*float64(c.Rows))))
-	}
-	counts := make([]int64, c.Columns*c.Rows)
-	start := time.Duration(0)
+	var counts []int64
+	held := 0 // windows in the last column
 	for i, column := range m.Counts {
-		middle := (start + m.Ends[i]) / 2
-		start = m.Ends[i]
-		x := min(c.Columns-1, max(0, int(middle.Seconds()/wide)))
+		last := len(c.To) - 1
+		from, to := starts[i].Seconds(), m.Ends[i].Seconds()
+		// Time of which nothing is known ends a column, where it is so long that it can be seen.
+		if last < 0 || held == together || from-c.To[last] >= float64(together)*(to-from) {
+			c.From, c.To = append(c.From, from), append(c.To, to)
+			counts = append(counts, make([]int64, len(c.Edges)-1)...)
+			held, last = 0, last+1
+		}
+		c.To[last] = to
+		held++
 		for j, n := range column {
-			if n <= 0 || m.UpTo[j] <= 0 {
-				continue
-			}
-			// A row of the map that lies across several fields is spread over them.
-			from, to := bounds(m.UpTo, j)
-			const edge = 1e-6 // what ends where a field begins is not in it
-			first, last := row(from+edge), row(to-edge)
-			for r := first; r <= last; r++ {
-				field := x*c.Rows + r
-				counts[field] += max(1, n/int64(last-first+1))
+			if n > 0 && m.UpTo[j] > 0 {
+				field := last*(len(c.Edges)-1) + row[j]
+				counts[field] += n
 				c.Most = max(c.Most, counts[field])
 			}
 		}
@@ -134,6 +125,55 @@ func newCells(m result.LatencyMap, y *axis, columns int, perDecade float64) *cel
 		}
 	}
 	return c
+}
+
+// rows sets the edges to those of the map's own rows, several together where there are too many, and returns the row of
+// each of the map's.
+func (c *cells) rows(upTo []time.Duration, low, high float64) []int {
+	first, last := -1, -1
+	for j := range upTo {
+		if upTo[j] <= 0 {
+			continue
+		}
+		if from, to := bounds(upTo, j); to > low && from < high {
+			if first < 0 {
+				first = j
+			}
+			last = j
+		}
+	}
+	together := (last - first + heatRows) / heatRows
+	row := make([]int, len(upTo))
+	c.Edges = []float64{low}
+	for j := first; j <= last; j++ {
+		row[j] = (j - first) / together
+		_, to := bounds(upTo, j)
+		if row[j]+1 == len(c.Edges) {
+			c.Edges = append(c.Edges, to)
+		}
+		c.Edges[row[j]+1] = to
+	}
+	return row
+}
+
+// starts returns when each window starts: where the one before ends, unless that is so long ago that there was time in
+// between. A window is as long as the median of all.
+func starts(ends []time.Duration) []time.Duration {
+	all, lengths := make([]time.Duration, len(ends)), make([]time.Duration, len(ends))
+	for i, end := range ends {
+		if i > 0 {
+			all[i] = ends[i-1]
+		}
+		lengths[i] = end - all[i]
+	}
+	slices.Sort(lengths)
+	length := lengths[(len(lengths)-1)/2]
+	for i, end := range ends {
+		if end-all[i] > length*3/2 {
+			all[i] = end - length
+		}
+	}
+	return all
 }
 
 // Most is the largest count of I/Os in a field, for people.

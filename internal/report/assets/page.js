@@ -76,7 +76,7 @@
 
   // Draws the fields of a heat map below the grid. Fields are never thinner than a pixel.
   function heat(spec) {
-    const {columns, rows, wide} = spec.cells;
+    const {from, to, edges} = spec.cells, rows = edges.length - 1;
     const shades = Uint8Array.from(atob(spec.cells.shades), c => c.charCodeAt(0));
     const stops = () => [0, 1, 2, 3, 4].map(i => colour(`--h${i}`)).map(hex => [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16)));
     const mix = (all, shade) => {
@@ -84,18 +84,18 @@
       return `rgb(${all[i].map((a, n) => Math.round(a + (at - i) * (all[i + 1][n] - a)))})`;
     };
     return {hooks: {draw: u => {
-      const {ctx, bbox} = u, all = stops(), high = (spec.y.high - spec.y.low) / rows;
+      const {ctx, bbox} = u, all = stops();
       ctx.save();
       ctx.beginPath();
       ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
       ctx.clip();
-      for (let c = 0; c < columns; c++) {
-        const left = Math.round(u.valToPos(c * wide, "x", true)), right = Math.round(u.valToPos((c + 1) * wide, "x", true));
+      for (let c = 0; c < from.length; c++) {
+        const left = Math.round(u.valToPos(from[c], "x", true)), right = Math.round(u.valToPos(to[c], "x", true));
         if (right < bbox.left || left > bbox.left + bbox.width) continue;
         for (let r = 0; r < rows; r++) {
           const shade = shades[c * rows + r];
           if (!shade) continue;
-          const top = Math.round(u.valToPos(spec.y.low + (r + 1) * high, "y", true)), bottom = Math.round(u.valToPos(spec.y.low + r * high, "y", true));
+          const top = Math.round(u.valToPos(edges[r + 1], "y", true)), bottom = Math.round(u.valToPos(edges[r], "y", true));
           ctx.fillStyle = mix(all, shade);
           ctx.fillRect(left, top, Math.max(1, right - left), Math.max(1, bottom - top));
         }
