@@ -124,3 +124,22 @@ func excerpt(text []byte) string {
 	}
 	return strconv.Quote(string(text))
 }
+
+// firstFault says what is wrong with the first line of a text that is not empty, and which it is.
+func firstFault(text []byte, kind Kind) (fault string, number int) {
+	for line := range bytes.Lines(text) {
+		number++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		f, fault := split(line, kind)
+		switch {
+		case bytes.IndexByte(line, ',') < 0 && bytes.IndexByte(line, ';') > 0:
+			fault = "has semicolons between its columns instead of commas"
+		case fault == "" && f.n > 2 && f.column[2] >= uint64(Unstated):
+			fault = fmt.Sprintf("has the direction %d, none of 0 (read), 1 (write), 2 (trim) and 3 (sync)", f.column[2])
+		}
+		return fault, number
+	}
+	return "", 0
+}

@@ -1,6 +1,9 @@
 package log
 
-import "bytes"
+import (
+	"bytes"
+	"fmt"
+)
 
 // irregular reads a line that is not as fio writes it, or skips it, and returns where the next begins.
 func (w *worker) irregular(b block, start, number int) (next int) {
@@ -21,8 +24,8 @@ func (w *worker) irregular(b block, start, number int) (next int) {
 	h := &w.head
 	switch {
 	case fault != "":
-	case f.n < h.columns && (cut || f.n < 4) || f.n != h.columns && h.peak >= 0 || h.columns < 4 && f.n > h.columns:
-		fault = "has another number of columns than the lines before"
+	case f.n != h.columns && (cut && f.n < h.columns || !h.holds(f.n)):
+		fault = fmt.Sprintf("has another number of columns, %d, than most lines at the log's start, %d", f.n, h.columns)
 	case f.stated != h.stated:
 		fault = "does not state the unit of its value, or does so alone"
 	}
@@ -32,6 +35,19 @@ func (w *worker) irregular(b block, start, number int) (next int) {
 	}
 	w.line(&f.column, number)
 	return next
+}
+
+// holds says whether a line of so many columns has those that matter where lines of the log have them. What else is
+// behind them says nothing here, but of single I/Os the size.
+func (h *head) holds(columns int) bool {
+	switch {
+	case h.peak >= 0 || h.direction < 0:
+		return false
+	case h.perIO && h.size >= 0:
+		return columns > h.size
+	default:
+		return columns > h.direction
+	}
 }
 
 const (
@@ -85,9 +101,13 @@ func (w *worker) line(column *[maxColumns]uint64, number int) {
 		w.notes.skip(number, "skipped: the value %d is out of range", max(v, peak))
 		return
 	}
+	if !h.perIO && w.ordered.repeats(t, v, d) {
+		w.notes.skip(number, "skipped: %d, %d is the line before it once more", column[0], column[1])
+		return
+	}
 	w.lines++
 	if !h.perIO {
-		w.ordered.add(t, v, peak, d)
+		w.ordered.add(t, v, peak, d, number)
 		return
 	}
 	var size uint64

@@ -122,16 +122,18 @@ func read(name string, r io.Reader, o Options, size int) (*Log, error) {
 	src := newSource(r)
 	total := newWorker(head{})
 	var begins string
+	fault, at := "", 0
 	for {
 		first, err := src.next(nil)
 		if errors.Is(err, io.EOF) {
-			return nil, unusable(name, begins)
+			return nil, unusable(name, begins, fault, at)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", name, err)
 		}
 		if begins == "" && first.text > 0 {
 			begins = excerpt(first.buf[:first.text])
+			fault, at = firstFault(first.buf[:first.text], l.Kind)
 		}
 		h, ok := examine(first.buf[:first.text], &l.Kind)
 		if !ok {
@@ -145,7 +147,7 @@ func read(name string, r io.Reader, o Options, size int) (*Log, error) {
 			return nil, fmt.Errorf("read %s: %w", name, err)
 		}
 		if total.lines == 0 {
-			return nil, unusable(name, begins)
+			return nil, unusable(name, begins, fault, at)
 		}
 		l.finish(total)
 		return l, nil
@@ -166,6 +168,12 @@ func (l *Log) finish(w *worker) {
 	doubt := func(format string, arguments ...any) {
 		l.Notes = append(l.Notes, result.Note{Source: result.Source{File: l.File}, Text: fmt.Sprintf(format, arguments...)})
 	}
+	if n := w.ordered.jobs; n > 0 {
+		doubt("time goes back at line %d: read as %d %s, their %s", w.ordered.back, n+1, SharedLog,
+			map[bool]string{true: "rates are added", false: "latencies are averaged"}[w.ordered.rates])
+		l.Notes[len(l.Notes)-1].Line = w.ordered.back
+	}
+	l.emptiness(doubt)
 	if w.head.odd != "" {
 		doubt("%s", w.head.odd)
 	}
@@ -187,11 +195,33 @@ func (l *Log) finish(w *worker) {
 	}
 }
 
-// unusable says what was expected instead of what a file begins with.
-func unusable(name, begins string) error {
-	const form = `lines such as "1000, 3000, 0, 4096" (time in ms, value, direction, block size)`
-	if begins == "" {
-		return fmt.Errorf("%s is empty: a log of fio has %s", name, form)
+// SharedLog is in the note on a log that is read as of several jobs because its time goes back. Whoever knows that the
+// jobs are several can leave the note out.
+const SharedLog = "jobs that share the log"
+
+// emptiness says why a log that was read tells no rate.
+func (l *Log) emptiness(doubt func(string, ...any)) {
+	timed, total := false, false
+	for _, t := range l.Tracks {
+		timed = timed || len(t.Cells) > 0 && t.Cells[len(t.Cells)-1].End > 0
+		total = total || t.Direction != Trim && t.Direction != Sync
 	}
-	return fmt.Errorf("%s begins with %s: a log of fio has %s", name, begins, form)
+	switch {
+	case !timed:
+		doubt("all its lines are at 0 ms, so that no rate can be told")
+	case !total:
+		doubt("it holds trims or flushes only, which are no part of the total")
+	}
+}
+
+// unusable says what was expected instead of what a file begins with, and what is wrong with its first line.
+func unusable(name, begins, fault string, line int) error {
+	const form = `lines such as "1000, 3000, 0, 4096" (time in ms, value, direction, block size)`
+	switch {
+	case begins == "":
+		return fmt.Errorf("%s is empty: a log of fio has %s", name, form)
+	case fault == "":
+		return fmt.Errorf("%s begins with %s: a log of fio has %s", name, begins, form)
+	}
+	return fmt.Errorf("%s begins with %s: line %d %s; a log of fio has %s", name, begins, line, fault, form)
 }

@@ -10,6 +10,8 @@ type ordered struct {
 	last    uint64
 	window  uint64 // ms, 0 unknown
 	rates   bool   // of IOPS or bandwidth
+	jobs    int    // that began behind the first
+	back    int    // the number of the line at which the first of them did
 }
 
 // line is one direction of one job. When it gets too long, its windows are joined in pairs.
@@ -17,18 +19,29 @@ type line struct {
 	direction Direction
 	cells     []Cell
 	per       int64 // lines that a cell holds
+	// Of the last line, in ms and the log's unit.
+	time, value uint64
 }
 
 // maxCells bounds what is held of an averaged log: 45 days of reads and writes, a line a second.
 const maxCells = 1 << 18
 
+// repeats says whether a line is the one before it in its direction once more, which no second job explains.
+func (o *ordered) repeats(t, v uint64, d Direction) bool {
+	p := o.present[d]
+	return p != nil && p.time == t && p.value == v
+}
+
 // add takes a line. The peak is the largest value of its window, or the same as the value.
-func (o *ordered) add(t, v, peak uint64, d Direction) {
+func (o *ordered) add(t, v, peak uint64, d Direction, number int) {
 	end := time.Duration(t) * time.Millisecond
 	p := o.present[d]
 	if t < o.last && !o.late(t) || p != nil && o.again(p, end) {
 		o.present = [directions]*line{}
 		p = nil
+		if o.jobs++; o.jobs == 1 {
+			o.back = number
+		}
 	}
 	o.last = t
 	if p == nil {
@@ -39,6 +52,7 @@ func (o *ordered) add(t, v, peak uint64, d Direction) {
 		o.present[d] = p
 		o.tracks = append(o.tracks, p)
 	}
+	p.time, p.value = t, v
 	p.add(Cell{End: end, Count: 1, Sum: float64(v), Min: float64(v), Max: float64(max(v, peak))})
 	if len(p.cells) > max(maxCells/len(o.tracks), 1024) {
 		for _, t := range o.tracks {

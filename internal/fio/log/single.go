@@ -1,6 +1,7 @@
 package log
 
 import (
+	"slices"
 	"time"
 
 	"ebscope/internal/result"
@@ -53,12 +54,14 @@ func regular(all []part, width time.Duration) []Cell {
 	return cells
 }
 
-// countRates is the rate of single I/Os by window. The last window is left out where less than half of it was logged.
+// countRates is the rate of single I/Os by window. The last window is left out where less than half of it was logged, and
+// where cells are so wide that how much of it was logged is unknown.
 func countRates(all []part, width time.Duration) (series result.Series) {
 	end := ending(all)
+	wide := slices.ContainsFunc(all, func(p part) bool { return p.Width > time.Millisecond })
 	for i, c := range regular(all, width) {
 		length := min(width, end-time.Duration(i)*width)
-		if length < width/2 && i > 0 {
+		if i > 0 && (length < width/2 || wide && end <= time.Duration(i+1)*width) {
 			break
 		}
 		series = append(series, result.Point{End: time.Duration(i)*width + length, Value: float64(c.Count) / length.Seconds()})
