@@ -18,7 +18,7 @@ func TestMergedPercentiles(t *testing.T) {
 		Percentiles: []result.Percentile{{Percent: 50, Value: 20 * ms}}}
 	got := result.Merged([]result.Latency{fast, slow})
 	want := result.Latency{Kind: "lat", Samples: 200, Mean: 10 * ms, Min: ms, Max: 21 * ms,
-		Bins: []result.Bin{{At: ms, Count: 100}, {At: 10 * ms, Count: 10}, {At: 20 * ms, Count: 90}},
+		Bins:        []result.Bin{{At: ms, Count: 100}, {At: 10 * ms, Count: 10}, {At: 20 * ms, Count: 90}},
 		Percentiles: []result.Percentile{{Percent: 50, Value: ms}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -50,7 +50,7 @@ func (r Report) rows(g group) []row {
 		}
 		return cell{Text: m.figure(m.IOPS.FioMean, iops), Expected: expected(m, func(e analyze.Expected) float64 { return e.IOPSFioMean }, iops)}
 	})
-	add("MiB/s", func(m member) cell {
+	add("MiB/s, whole phase", func(m member) cell {
 		return cell{Text: m.figure(m.ThroughputMiBps, mibps), Expected: expected(m, func(e analyze.Expected) float64 { return e.ThroughputMiBps }, mibps)}
 	})
 	latency := func(label string, of func(l analyze.Latency) *float64, model func(e analyze.Expected) float64) {
