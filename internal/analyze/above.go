@@ -35,3 +35,22 @@ func (r reader) able() string {
 		return fmt.Sprintf("a %s volume of %v can do", r.given.Volume.Type, r.given.Volume.Size)
 	}
 }
+
+// ofAnother says that a fall which the given volume does not explain is exactly that of another one.
+func (r reader) ofAnother(p *Phase) {
+	if p.Cliff == nil || p.Cliff.Cause != UnknownCause || r.given.Volume == nil || len(r.members) > 0 {
+		return
+	}
+	const exact = 0.8 // both levels and the time fit
+	best := Candidate{}
+	for _, c := range r.ofFall(*p.Cliff) {
+		if c.Fit > best.Fit && c.Cause != InstanceBurst {
+			best = c
+		}
+	}
+	if best.Fit < exact {
+		return
+	}
+	p.Warnings = append(p.Warnings, warning("another-volume", "The levels are those of %s, not of the %s that is given: %s", best.Configuration, r.given.Volume, best.Text))
+	p.Summary += fmt.Sprintf(" The levels are those of %s: was another volume measured?", best.Configuration)
+}

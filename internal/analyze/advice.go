@@ -71,6 +71,8 @@ func (r reader) advice(p Phase) string {
 		return "If this was an EBS volume, write the whole file once before it is read (precondition), with direct=1 and a file larger than memory, and measure again."
 	case has(p.Warnings, seriesDiffers):
 		return "Log with log_avg_msec=1000, so that every window holds many I/Os, and measure again."
+	case has(p.Warnings, "another-volume"):
+		return "Check which volume was measured: lsblk -o NAME,SERIAL shows the volume's ID on the instance."
 	case p.WarmUp != nil:
 		return "Quote the steady figure. To measure it alone, read the whole volume once before (initialize it), or use ramp_time."
 	case p.Burst == GP2Credits && p.Verdict != "" && r.given.Volume != nil:

@@ -95,3 +95,20 @@ func TestCandidatesOfALevel(t *testing.T) {
 		t.Errorf("verdict %q on a volume that nobody knows", p.Verdict)
 	}
 }
+
+// 3,000 IOPS for 2,000 s, then 300, are 100 GiB of gp2: 5.4 M ÷ 2,700. One of 200 GiB falls to 600.
+func TestAnotherVolumeThanGiven(t *testing.T) {
+	r := logged(foreign(1, time.Minute), 3000, 1999, 300, 700)
+	gp2of200 := gp2of100
+	gp2of200.Size = 200 * units.GiB
+	p := one(t, given(t, gp2of200, ""), r)
+	says(t, "another", p.Summary, "The levels are those of gp2 100 GiB: was another volume measured?")
+	says(t, "advice", p.Advice, "Check which volume")
+	if p = one(t, given(t, gp2of100, ""), r); text(p.Warnings, "another-volume") != "" || strings.Contains(p.Summary, "another") {
+		t.Errorf("it is the one: %s", p.Summary)
+	}
+	// After 4,000 s at 3,000 IOPS, 10.8 M credits would have been spent.
+	if p = one(t, given(t, gp2of200, ""), logged(foreign(1, time.Minute), 3000, 4000, 300, 700)); strings.Contains(p.Summary, "another") {
+		t.Errorf("no gp2 volume bursts for 4,000 s: %s", p.Summary)
+	}
+}

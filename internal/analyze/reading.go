@@ -149,6 +149,8 @@ func (r reader) judgeReading(p *Phase) {
 	p.Warnings = append(p.Warnings, r.doubts(*p)...)
 	if r.given.Volume == nil {
 		r.explain(p, level)
+	} else {
+		r.ofAnother(p)
 	}
 	p.Advice = r.advice(*p)
 }
