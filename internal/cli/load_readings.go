@@ -26,7 +26,8 @@ func loadReadings(ctx context.Context, paths []string, o analyzeOptions, stdin i
 	}
 	readings, notes, err := intake.Open(ctx, paths, stdin)
 	var missing *intake.MissingError
-	if errors.As(err, &missing) {
+	var argument *intake.ArgumentError
+	if errors.As(err, &missing) || errors.As(err, &argument) {
 		return report.Report{}, usageError{err}
 	}
 	if err != nil {
@@ -41,7 +42,11 @@ func loadReadings(ctx context.Context, paths []string, o analyzeOptions, stdin i
 // given reads what the user says that was measured.
 func (o analyzeOptions) given(catalog *ebs.Catalog) (given analyze.Given, err error) {
 	if o.volume != "" {
-		volume, err := volumeSpec(o.volume)
+		kind, rest, sized := strings.Cut(o.volume, ":")
+		if sized {
+			kind = strings.ToLower(kind) + ":"
+		}
+		volume, err := volumeSpec(kind + rest)
 		if err == nil {
 			err = catalog.Validate(volume)
 		}
@@ -51,7 +56,7 @@ func (o analyzeOptions) given(catalog *ebs.Catalog) (given analyze.Given, err er
 		given.Volume = &volume
 	}
 	if o.instance != "" {
-		instance, err := catalog.Instance(o.instance)
+		instance, err := catalog.Instance(strings.ToLower(o.instance))
 		if err != nil {
 			return given, fmt.Errorf("--instance: %w", err)
 		}

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -21,9 +22,9 @@ type readingColumn struct {
 }
 
 func readingColumns(all []analyze.Phase) []readingColumn {
-	folder := commonFolder(all)
+	folder, names := commonFolder(all), shortNames(all)
 	return []readingColumn{
-		{"source", false, 12, func(p analyze.Phase) string { return place(p, folder) }},
+		{"source", false, 12, func(p analyze.Phase) string { return place(p, folder, names) }},
 		{"job", false, 6, func(p analyze.Phase) string { return visible(strings.TrimSpace(p.Name + hostWords(p))) }},
 		{"workload", false, 0, workloadWords},
 		{"IOPS", true, 0, func(p analyze.Phase) string { return figure(p.IOPS.FioMean, p.IOPS.Mean) }},
@@ -111,14 +112,38 @@ func commonFolder(all []analyze.Phase) string {
 // folderOf is what stands before the last part of a name, which is in a folder or in an archive.
 func folderOf(name string) string { return name[:strings.LastIndexAny(name, "/:")+1] }
 
-func place(p analyze.Phase, folder string) string {
+// shortNames are the names of files without their usual endings, but for those that only the ending tells apart.
+func shortNames(all []analyze.Phase) map[string]string {
+	files := map[string][]string{} // by short name
+	for _, p := range all {
+		if p.Foreign == nil {
+			continue
+		}
+		short := p.Source.File
+		for _, ending := range []string{".json", ".log", ".txt"} {
+			short = strings.TrimSuffix(short, ending)
+		}
+		if !slices.Contains(files[short], p.Source.File) {
+			files[short] = append(files[short], p.Source.File)
+		}
+	}
+	names := map[string]string{}
+	for short, of := range files {
+		for _, file := range of {
+			names[file] = file
+			if len(of) == 1 {
+				names[file] = short
+			}
+		}
+	}
+	return names
+}
+
+func place(p analyze.Phase, folder string, names map[string]string) string {
 	if p.Foreign == nil {
 		return ""
 	}
-	s := strings.TrimPrefix(p.Source.File, folder)
-	for _, ending := range []string{".json", ".log", ".txt"} {
-		s = strings.TrimSuffix(s, ending)
-	}
+	s := strings.TrimPrefix(names[p.Source.File], folder)
 	if p.Source.Document > 1 {
 		s += "#" + strconv.Itoa(p.Source.Document)
 	}

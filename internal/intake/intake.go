@@ -40,6 +40,11 @@ func (e *MissingError) Error() string {
 // Unwrap makes it an fs.ErrNotExist.
 func (e *MissingError) Unwrap() error { return fs.ErrNotExist }
 
+// ArgumentError says that a path is none.
+type ArgumentError struct{ text string }
+
+func (e *ArgumentError) Error() string { return e.text }
+
 // NothingError says that no result was found.
 type NothingError struct {
 	Paths []string
@@ -77,7 +82,7 @@ func Line(n result.Note) string {
 // archive (tar, gzip, zstd, bzip2), or Stdin. A MissingError says that there is nothing at a path, a NothingError that
 // nothing at them is a result. What was left out, or read with doubt, is in the notes.
 func Open(ctx context.Context, paths []string, stdin io.Reader) ([]result.Reading, []result.Note, error) {
-	c := &collector{ctx: ctx, seen: map[string]bool{}}
+	c := &collector{ctx: ctx, seen: map[string]bool{}, names: map[string]bool{}}
 	for _, path := range paths {
 		if err := c.path(path, stdin); err != nil {
 			return nil, nil, err
@@ -97,6 +102,8 @@ func Open(ctx context.Context, paths []string, stdin io.Reader) ([]result.Readin
 type collector struct {
 	ctx      context.Context // of the call that it lives for
 	seen     map[string]bool // files on disk that were read
+	names    map[string]bool // of pieces
+	stdin    bool            // was read
 	entries  int
 	readings []result.Reading
 	logs     []logFile

@@ -82,12 +82,13 @@ func (c *collector) join() {
 	}
 }
 
-// notesOf leaves out what the document beside a log answers: the unit of its latencies, and its kind.
+// notesOf leaves out what the document beside a log answers: the unit of its latencies, and that jobs share it.
 func notesOf(l logFile, r result.Reading) []result.Note {
-	if unitOf(l, r) == 0 {
-		return l.Notes
+	answered := func(n result.Note) bool {
+		return unitOf(l, r) != 0 && strings.HasPrefix(n.Text, "its latencies are in µs") ||
+			r.Workload.Jobs > 1 && strings.Contains(n.Text, log.SharedLog)
 	}
-	return filter(l.Notes, func(n result.Note) bool { return n.Skipped || !strings.HasPrefix(n.Text, "its latencies are in µs") })
+	return filter(l.Notes, func(n result.Note) bool { return n.Skipped || !answered(n) })
 }
 
 // unitOf is the unit of a log's latencies, as the log shows it, or the version that wrote the document beside it.

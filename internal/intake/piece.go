@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"strings"
 
@@ -35,8 +36,13 @@ func (c *collector) piece(p piece) error {
 	if err := c.count(p.name); err != nil {
 		return err
 	}
+	c.names[p.name] = true
 	r := bufio.NewReaderSize(cancelable{c.ctx, p.r}, headSize)
 	head, err := r.Peek(headSize)
+	if marked(head) {
+		r = bufio.NewReaderSize(decoded(r), headSize)
+		head, err = r.Peek(headSize)
+	}
 	if err != nil && err != io.EOF {
 		c.skip(p.name, "cannot be read: %v", err)
 		return c.ctx.Err()
@@ -55,7 +61,7 @@ func (c *collector) piece(p piece) error {
 		return c.tar(p)
 	case packed != "":
 		return c.unpack(p, packed)
-	case binary(head):
+	case bytes.IndexByte(head, 0) >= 0 && !log.Looks(p.name, head): // a crash leaves zeros in a log
 		c.skip(p.name, "is binary; expected %s", Expected)
 	case bytes.Contains(head[:min(len(head), 4096)], []byte(`"ebscope.analysis/`)):
 		c.remark(p.name, "is an analysis of ebscope and no result; analyze the run directory that it is from")
@@ -63,7 +69,7 @@ func (c *collector) piece(p piece) error {
 		c.text(p, output.Read)
 	case crystaldiskmark.Looks(head):
 		c.text(p, crystaldiskmark.Read)
-	case log.Looks(p.name, head):
+	case log.Looks(p.name, head), isLog(p.name) && beginsWithDigit(head):
 		c.log(p)
 	default:
 		c.text(p, output.Read)
@@ -111,14 +117,6 @@ func packing(head []byte) string {
 	}
 }
 
-// binary says whether a text of fio, or of Windows in UTF-16, does not begin so.
-func binary(head []byte) bool {
-	if bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}) {
-		return false
-	}
-	return bytes.IndexByte(head, 0) >= 0
-}
-
 // unpack reads what one stream is packed into.
 func (c *collector) unpack(p piece, packed string) error {
 	in := &counting{r: p.r}
@@ -148,7 +146,9 @@ func (c *collector) unpack(p piece, packed string) error {
 	}
 	inner := p
 	inner.nested++
-	inner.name = unpacked(p.name)
+	if name := unpacked(p.name); name != p.name && !c.isNamed(name) {
+		inner.name = name
+	}
 	b := &bounded{r: out, packed: in, name: p.name}
 	inner.r = b
 	err := c.piece(inner)
@@ -168,6 +168,12 @@ func unpacked(name string) string {
 		}
 	}
 	return name
+}
+
+// isNamed says whether there is something of this name: "a.json" beside "a.json.gz".
+func (c *collector) isNamed(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil || c.names[name]
 }
 
 // counting counts what is read.

@@ -16,8 +16,16 @@ import (
 
 // path reads everything at a path that the user gave.
 func (c *collector) path(path string, stdin io.Reader) error {
-	if path == Stdin {
-		return c.ended(c.piece(piece{name: "stdin", r: stdin, given: true}))
+	switch {
+	case path == "":
+		return &ArgumentError{`an empty path was given: name a file, a folder, or "-" for the standard input`}
+	case path == Stdin && c.stdin:
+		return &ArgumentError{`the standard input ("-") can be read once, and was given twice`}
+	case path == Stdin:
+		c.stdin = true
+		r := abandonable(c.ctx, func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil })
+		defer r.Close()
+		return c.ended(c.piece(piece{name: "stdin", r: r, given: true}))
 	}
 	info, err := os.Stat(path)
 	switch {
@@ -151,7 +159,13 @@ func (c *collector) file(path string, given bool) error {
 		}
 		c.seen[absolute] = true
 	}
-	f, err := os.Open(path)
+	open := func() (io.ReadCloser, error) { return os.Open(path) }
+	if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0 {
+		r := abandonable(c.ctx, open)
+		defer r.Close()
+		return c.piece(piece{name: path, r: r, given: given})
+	}
+	f, err := open()
 	if err != nil {
 		if err := c.count(path); err != nil {
 			return err

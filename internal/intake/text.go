@@ -1,0 +1,26 @@
+package intake
+
+import (
+	"bytes"
+	"io"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
+)
+
+// marked says whether a text has a byte order mark at its start, as Windows writes it.
+func marked(head []byte) bool {
+	return bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}) || bytes.HasPrefix(head, []byte("\uFEFF"))
+}
+
+// decoded is a marked text in UTF-8, without the mark.
+func decoded(r io.Reader) io.Reader {
+	return transform.NewReader(r, unicode.BOMOverride(encoding.Nop.NewDecoder()))
+}
+
+// beginsWithDigit says whether a text does so, as a log that has something wrong with it.
+func beginsWithDigit(head []byte) bool {
+	head = bytes.TrimSpace(head)
+	return len(head) > 0 && head[0] >= '0' && head[0] <= '9' && !bytes.HasPrefix(head, []byte("3;")) // terse output
+}
