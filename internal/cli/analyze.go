@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ebscope/internal/analyze"
 	"ebscope/internal/bench"
 	"ebscope/internal/ebs"
 	"ebscope/internal/intake"
@@ -47,6 +48,11 @@ One run directory of ebscope is analyzed anew from its raw files, and its analys
 			var err error
 			if o.catalog, err = givenCatalog(cmd); err != nil {
 				return err
+			}
+			for _, name := range []string{"volume", "instance"} {
+				if f := cmd.Flag(name); f.Changed && f.Value.String() == "" {
+					return usage("--%s is empty; leave it out where it is not known", name)
+				}
 			}
 			if len(args) == 1 && isRunDirectory(args[0]) {
 				if o.volume != "" || o.instance != "" {
@@ -105,7 +111,23 @@ func analyzeAnyone(ctx context.Context, paths []string, o analyzeOptions, stdin 
 	if err != nil {
 		return err
 	}
+	if err := allFailed(r.Document.Phases); err != nil {
+		return err
+	}
 	return skipped(r.Document.Notes)
+}
+
+// allFailed is the error that every result is one of a run that failed, nil where one is not.
+func allFailed(phases []analyze.Phase) error {
+	for _, p := range phases {
+		if p.State != string(result.Failed) {
+			return nil
+		}
+	}
+	if len(phases) == 0 {
+		return nil
+	}
+	return fmt.Errorf("nothing can be concluded: all of the results (%d) are of runs that failed; each is named above with its cause", len(phases))
 }
 
 // skipped is the error that tells of input that is not in the result, nil where all is.

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"ebscope/internal/analyze"
+	"ebscope/internal/result"
+)
+
+func TestOnlyFailedRunsFail(t *testing.T) {
+	failed, done := analyze.Phase{State: string(result.Failed)}, analyze.Phase{State: string(result.Done)}
+	for name, tt := range map[string]struct {
+		phases []analyze.Phase
+		code   int
+	}{
+		"failed":       {[]analyze.Phase{failed, failed}, exitFailed},
+		"one is done":  {[]analyze.Phase{failed, done}, exitDone},
+		"none at all":  {nil, exitDone},
+		"all are done": {[]analyze.Phase{done}, exitDone},
+	} {
+		if got := exitCode(allFailed(tt.phases)); got != tt.code {
+			t.Errorf("%s: exit %d, want %d", name, got, tt.code)
+		}
+	}
+}
+
+// The summary counts every I/O; a mean of the series may be a little off.
+func TestTableShowsTheSummary(t *testing.T) {
+	phase := analyze.Phase{State: string(result.Done), IOPS: analyze.IOPS{Mean: 1001, FioMean: 1000}}
+	for want, p := range map[string]analyze.Phase{"1,000": phase, "1,001": {State: phase.State, IOPS: analyze.IOPS{Mean: 1001}}} {
+		var b strings.Builder
+		writeReadingTable(&b, []analyze.Phase{p}, 80)
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is missing in:\n%s", want, b.String())
+		}
+	}
+}
+
+func TestVerdictWords(t *testing.T) {
+	warned := func(code string) analyze.Phase { return analyze.Phase{Warnings: []result.Warning{{Code: code}}} }
+	for want, p := range map[string]analyze.Phase{"above limit": warned("above-limit"), "above EBS": warned("above-any-volume"), "–": {}} {
+		if got := verdictWord(p); got != want {
+			t.Errorf("verdict %q, want %q", got, want)
+		}
+	}
+}
