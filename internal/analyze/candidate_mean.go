@@ -12,7 +12,7 @@ import (
 const fixed = 0.02
 
 // ofMean returns the documented limits that a mean without a series is close to: those that are the same for everybody, and
-// no size or provisioned figure, of which some fit any number. None of them counts as likely.
+// no size, provisioned figure or instance, of which some fit any number. None of them counts as likely.
 func (r reader) ofMean(iops float64) []Candidate {
 	l := r.plateau(iops)
 	var all []Candidate
@@ -21,7 +21,9 @@ func (r reader) ofMean(iops float64) []Candidate {
 		l.fixedIOPS(t, &all)
 		l.fixedThroughput(t, &all)
 	}
-	all = append(all, r.ofInstance(l)...)
+	if r.given.Instance != nil { // the catalog has so many that one of them fits any number
+		all = append(all, r.ofInstance(l)...)
+	}
 	var kept []Candidate
 	for _, c := range all {
 		c.Fit *= LikelyFit
