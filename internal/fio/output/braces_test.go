@@ -36,4 +36,12 @@ func TestBraces(t *testing.T) {
 	if err != nil || len(readings) != 1 {
 		t.Errorf("behind braces: %d readings, error %v", len(readings), err)
 	}
+	// So may one wherever the buffer happens to end.
+	for n := bufferSize - 1100; n < bufferSize+100; n += 7 {
+		text := strings.Repeat("x", n) + "{ [{ {\n" + `{"fio version":"fio-3.33","jobs":[{"jobname":"a","read":{"iops":5}}]}`
+		readings, notes, err := Read("a.json", strings.NewReader(text))
+		if err != nil || len(readings) != 1 || len(notes) != 1 {
+			t.Fatalf("behind %d bytes: %d readings, notes %v, error %v", n, len(readings), notes, err)
+		}
+	}
 }

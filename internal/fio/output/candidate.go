@@ -1,6 +1,10 @@
 package output
 
-import "slices"
+import (
+	"bytes"
+	"regexp"
+	"slices"
+)
 
 // candidate reads an object. It is a document of fio where it says so or has jobs; others are searched for documents.
 func (p *parser) candidate(nesting int) error {
@@ -81,4 +85,12 @@ func (p *parser) jobs(d *Document, nesting int) error {
 		d.jobs = slices.DeleteFunc(d.jobs, isSum)
 	}
 	return err
+}
+
+// packedInStrings is the start of an array of strings that hold documents.
+var packedInStrings = regexp.MustCompile(`^\[\s*"(?:\s|\\[nrt])*\{`)
+
+// opensStrings says whether the bracket that comes next begins such an array, at the start of a line.
+func (p *parser) opensStrings() bool {
+	return len(bytes.TrimSpace(p.current)) == 0 && packedInStrings.Match(p.more(2*maxPrefix))
 }

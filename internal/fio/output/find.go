@@ -73,21 +73,24 @@ func (p *parser) scan(nesting int) {
 		}
 		p.current = append(p.current, window[:min(i, max(0, maxLine-len(p.current)))]...)
 		p.at += i
-		switch {
-		case i == len(window):
-		case window[i] == '\n':
+		if i == len(window) {
+			continue
+		}
+		// What looks ahead moves the bytes of the window.
+		switch c := window[i]; {
+		case c == '\n':
 			p.endLine()
 			p.nextLine()
-		case window[i] == '[' && !(len(bytes.TrimSpace(p.current)) == 0 && packedInStrings.Match(p.more(2*maxPrefix))):
-			p.pass(1)
-		case window[i] == '[' || p.opensObject():
+		case c == '[' && p.opensStrings(), c == '{' && p.opensObject():
 			p.common = slices.Clone(p.current[:min(len(p.current), maxPrefix/2)])
 			p.endLine()
 			// Where it is no JSON, it was text.
 			_ = p.search(nesting)
 			p.inside, p.depth = false, 0
+		case c == '[':
+			p.pass(1)
 		default:
-			p.pass(braces(window[i:]))
+			p.pass(braces(p.more(1)))
 		}
 	}
 }
@@ -97,9 +100,6 @@ func (p *parser) pass(n int) {
 	p.current = append(p.current, p.buf[p.at:p.at+min(n, max(0, maxLine-len(p.current)))]...)
 	p.at += n
 }
-
-// packedInStrings is the start of an array of strings that hold documents.
-var packedInStrings = regexp.MustCompile(`^\[\s*"(?:\s|\\[nrt])*\{`)
 
 // opensObject says whether the brace that comes next is followed by a name in quotes.
 func (p *parser) opensObject() bool {
