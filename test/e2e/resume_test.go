@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -173,6 +174,9 @@ func TestInterrupt(t *testing.T) {
 // measured as if it were there.
 func TestHangUpAndMissingData(t *testing.T) {
 	needsEmulation(t)
+	if signal.Ignored(syscall.SIGHUP) {
+		t.Skip("hang-ups are ignored here, and by every program that is started from here; run without nohup: go test ./test/e2e")
+	}
 	dir := t.TempDir()
 	o := finish(t, command(t, dir, shortProfile(t, dir)...), func(p *os.Process) {
 		whenRunning(t, dir, "03-gp3-randread-qd32")
