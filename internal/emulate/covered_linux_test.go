@@ -33,7 +33,7 @@ func TestCoveredMountIsLeftAlone(t *testing.T) {
 			d := attachOpen(t, emulate.Config{Volume: gp2})
 			needsBlock(t, d)
 			if err := d.Format(t.Context(), "ext4"); err != nil {
-				t.Skipf("%v", err)
+				t.Skipf("%v; to run this test: apt-get install e2fsprogs", err)
 			}
 			dir, err := d.Mount("ext4", "")
 			if err != nil {

@@ -113,7 +113,7 @@ func foreignMount(t *testing.T, base string) (check func()) {
 	}
 	for _, args := range [][]string{{"mkfs.ext4", "-q", "-F", image}, {"mount", "-o", "loop", image, dir}} {
 		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-			t.Skipf("needs %s: %v %s", args[0], err, out)
+			t.Skipf("%s: %v %s; to run this test: apt-get install e2fsprogs mount, modprobe loop, be root", args[0], err, out)
 		}
 	}
 	t.Cleanup(func() {
@@ -180,7 +180,7 @@ func TestCloseWhileMountedAndInUse(t *testing.T) {
 	d := attachOpen(t, emulate.Config{Volume: gp2})
 	needsBlock(t, d)
 	if err := d.Format(t.Context(), "xfs"); err != nil {
-		t.Skipf("%v", err)
+		t.Skipf("%v; to run this test: apt-get install xfsprogs", err)
 	}
 	dir, err := d.Mount("xfs", "")
 	if err != nil {

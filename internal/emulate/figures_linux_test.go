@@ -36,7 +36,7 @@ func figure(t *testing.T, measure func(t *testing.T) error) {
 		}
 	}
 	if busy == attempts {
-		t.Skip("run it on a machine that has nothing else to do")
+		t.Skip("the machine is busy; when it is not, run: go test ./internal/emulate")
 	}
 	t.Error(err)
 }

@@ -16,7 +16,7 @@ import (
 func TestStopWhileOpening(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Skipf("no named pipes here: %v", err)
+		t.Skipf("no named pipes in %s (%v); run: TMPDIR=/tmp go test ./internal/intake", filepath.Dir(fifo), err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()

@@ -283,7 +283,7 @@ func TestTotalOnlyWhereBothExist(t *testing.T) {
 func TestCorpus(t *testing.T) {
 	const corpus = "../../../shared/corpus"
 	if _, err := os.Stat(corpus); err != nil {
-		t.Skipf("no corpus at %s; it is not part of this repository", corpus)
+		t.Skipf("no corpus of real results, which is no part of this repository; with one run: ln -s CORPUS %s", corpus)
 	}
 	readings, notes := open(t, corpus)
 	if len(readings) < 200 {

@@ -127,7 +127,7 @@ func TestDocumentsAreValid(t *testing.T) {
 	valid(t, "analyze a run", run(t, dir, "analyze", onlyRun(t, dir), "-o", "json").stdout)
 	const corpus = "../../../shared/corpus"
 	if _, err := os.Stat(corpus); err != nil {
-		t.Skipf("real results are not there to analyze: %v", err)
+		t.Skipf("no corpus of real results, which is no part of this repository (%v); with one run: ln -s CORPUS %s", err, corpus)
 	}
 	for _, folder := range []string{"json", "logs", "terse"} {
 		path, err := filepath.Abs(filepath.Join(corpus, folder))

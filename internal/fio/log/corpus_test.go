@@ -28,7 +28,7 @@ func corpusLogs(t *testing.T) (logs []expectedLog) {
 	t.Helper()
 	table, err := os.ReadFile(filepath.Join(corpus, "logs.tsv"))
 	if errors.Is(err, os.ErrNotExist) {
-		t.Skipf("no corpus at %s; it is not part of this repository", corpus)
+		t.Skipf("no corpus of real results, which is no part of this repository; with one run: ln -s CORPUS %s", corpus)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ func openCorpus(t testing.TB, name string) *os.File {
 	t.Helper()
 	f, err := os.Open(filepath.Join(corpus, name))
 	if errors.Is(err, os.ErrNotExist) {
-		t.Skipf("no %s in a corpus at %s; it is not part of this repository", name, corpus)
+		t.Skipf("no %s in a corpus of real results, which is no part of this repository; with one run: ln -s CORPUS %s", name, corpus)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -39,7 +39,7 @@ func TestFind(t *testing.T) {
 func program(t *testing.T, script string) string {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("needs a Unix shell")
+		t.Skip("needs a Unix shell; on Linux or macOS run: go test ./internal/fio/process")
 	}
 	path := filepath.Join(t.TempDir(), "fio")
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
