@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"html/template"
 	"io"
 	"strings"
 
@@ -12,16 +11,13 @@ import (
 
 // comparisonPage is what the template of a comparison shows.
 type comparisonPage struct {
-	Tool, Title  string
-	Subjects     []comparedSubject
-	Differences  []string
-	Tables       []comparisonTable
-	Regressions  []string
-	Notes        []string
-	Sections     []section
-	Charts       []chart
-	CSS, PlotCSS template.CSS
-	JS, PlotJS   template.JS
+	frame
+	Subjects    []comparedSubject
+	Differences []string
+	Tables      []comparisonTable
+	Regressions []string
+	Notes       []string
+	Sections    []section
 }
 
 // comparedSubject is a subject with its letter and the colour of its lines.
@@ -47,10 +43,7 @@ type comparisonRow struct {
 func ComparisonHTML(w io.Writer, d compare.Document, subjects []compare.Subject, tool string) error {
 	v := comparisonView{d}
 	p := comparisonPage{
-		Tool: tool, Title: v.title(), Differences: v.differences(), Regressions: d.Regressions, Notes: v.notes(), Charts: []chart{},
-		//nolint:gosec // these are part of the build, not input
-		CSS: template.CSS(asset("page.css")), PlotCSS: template.CSS(asset("uPlot.min.css")),
-		JS: template.JS(asset("page.js")), PlotJS: template.JS("/*\n" + asset("uPlot.LICENSE") + "*/\n" + asset("uPlot.iife.min.js")), //nolint:gosec // likewise
+		frame: newFrame(v.title(), tool, "", Auto), Differences: v.differences(), Regressions: d.Regressions, Notes: v.notes(),
 	}
 	for i, s := range d.Subjects {
 		p.Subjects = append(p.Subjects, comparedSubject{subjectLetter(i), subjectName(s), subjectLabel(s), i % colours})

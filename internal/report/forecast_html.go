@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"io"
 	"slices"
 
@@ -12,17 +11,14 @@ import (
 
 // forecastPage is what the template of a forecast shows.
 type forecastPage struct {
+	frame
 	Document       forecast.Document
-	Tool           string
-	Title, Load    string
+	Load           string
 	Details        []string
 	Formula        string
 	Facts          []fact
 	Rate, Balance  section
 	Rows           []forecastRow
-	Charts         []chart
-	CSS, PlotCSS   template.CSS
-	JS, PlotJS     template.JS
 	InstanceSuffix string
 }
 
@@ -33,11 +29,8 @@ const loadColour = colours - 1
 func ForecastHTML(w io.Writer, d forecast.Document, tool string) error {
 	v := forecastView{d}
 	p := forecastPage{
-		Document: d, Tool: tool, Title: v.headline(), Load: v.load(), Details: v.details(), Formula: v.formula(),
+		frame: newFrame(v.headline(), tool, "", Auto), Document: d, Load: v.load(), Details: v.details(), Formula: v.formula(),
 		Facts: v.facts(), Rows: v.rows(), InstanceSuffix: instanceWords(d.Instance),
-		//nolint:gosec // these are part of the build, not input
-		CSS: template.CSS(asset("page.css")), PlotCSS: template.CSS(asset("uPlot.min.css")),
-		JS: template.JS(asset("page.js")), PlotJS: template.JS("/*\n" + asset("uPlot.LICENSE") + "*/\n" + asset("uPlot.iife.min.js")), //nolint:gosec // likewise
 	}
 	rate := v.rateChart()
 	p.Rate.Chart, p.Charts = &rate, append(p.Charts, rate)

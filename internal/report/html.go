@@ -34,8 +34,9 @@ const (
 
 // page is what the template shows.
 type page struct {
+	frame
 	Report               Report
-	Title, Notice        string
+	Notice               string
 	Labels, Advice       []string
 	Date                 string
 	Lead                 *section
@@ -51,11 +52,7 @@ type page struct {
 	Warnings             []warning
 	Environment          []fact
 	Profile              workload.Profile
-	Charts               []chart
 	Parameters           Parameters
-	Scheme               string
-	CSS, PlotCSS         template.CSS
-	JS, PlotJS           template.JS
 }
 
 // section is a phase on the page.
@@ -87,16 +84,15 @@ type volumeLine struct {
 
 // HTML writes the report as one page that loads nothing from anywhere.
 func HTML(w io.Writer, r Report) error {
+	parameters := r.Parameters()
 	p := page{
-		Report: r, Title: r.headline(), Notice: r.notice(), Labels: r.labels(), Advice: r.advice(),
+		frame:  newFrame(r.headline(), parameters.Tool, parameters.Command, r.Theme),
+		Report: r, Notice: r.notice(), Labels: r.labels(), Advice: r.advice(),
 		Date:    when(r.Document.Run.Started, "2 January 2006, 15:04 UTC"),
 		Facts:   r.keyFacts(),
 		Reasons: r.reasons(), Prices: prices(r.options()), Latency: r.latencyPlot(),
 		Checks: r.checks(), Obtained: capital(r.obtained()), Warnings: r.warnings(), Environment: r.environment(), Profile: r.Run.Profile,
-		Parameters: r.Parameters(), Scheme: r.Theme.scheme(),
-		//nolint:gosec // these are part of the build, not input
-		CSS: template.CSS(r.Theme.style()), PlotCSS: template.CSS(asset("uPlot.min.css")),
-		JS: template.JS(asset("page.js")), PlotJS: template.JS("/*\n" + asset("uPlot.LICENSE") + "*/\n" + asset("uPlot.iife.min.js")), //nolint:gosec // likewise
+		Parameters: parameters,
 	}
 	p.ChecksFailed, p.Alarms = failedChecks(p.Checks), alarms(p.Warnings)
 	if from, ok := r.prices(); ok {
