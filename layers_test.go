@@ -48,7 +48,8 @@ var layers = map[string]int{
 
 // sameLayer lists the imports within a layer that are wanted: layer 1 builds up from documented limits to results, and a
 // profile states service latencies in the model's form; a report draws what an analysis or a comparison found and what a
-// prediction or a forecast gave, claims are held against computed prices and sizes, and the parts of fio share its version.
+// prediction or a forecast gave, claims are held against computed prices and sizes, and the parts of fio share its version; PVCs are
+// benchmarked by bench's plan.
 var sameLayer = map[string][]string{
 	"internal/model":       {"internal/ebs"},
 	"internal/workload":    {"internal/ebs", "internal/model"},
@@ -59,6 +60,7 @@ var sameLayer = map[string][]string{
 	"internal/report":      {"internal/analyze", "internal/compare", "internal/cost", "internal/forecast"},
 	"internal/cluster":     {"internal/cluster/manifest"},
 	"internal/fio/job":     {"internal/fio"},
+	"internal/pvcbench":    {"internal/bench"},
 	"internal/fio/log":     {"internal/fio"},
 	"internal/fio/process": {"internal/fio"},
 	"internal/fio/output":  {"internal/fio"},

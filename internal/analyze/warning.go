@@ -28,8 +28,8 @@ func runWarnings(catalog *ebs.Catalog, run result.Run, instance *ebs.Instance) [
 		all = append(all, result.Warning{Code: code, Text: fmt.Sprintf(format, args...)})
 	}
 	switch run.Target {
-	case result.Emulated:
-		warn("emulated", "The volumes were emulated on this machine: real I/O, limits enforced by the model. Nothing was measured on AWS.")
+	case result.Emulated, result.KubernetesEmulated:
+		warn("emulated", "The volumes were emulated: real I/O, limits enforced by the model. Nothing was measured on AWS.")
 	case result.Simulated:
 		warn("simulated", "No I/O was run: the model predicted every figure.")
 	}

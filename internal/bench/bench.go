@@ -103,7 +103,7 @@ func (r *running) phases(ctx context.Context, filenames map[string]string) error
 			return err
 		}
 		phase := profile.Phases[i]
-		r.Progress.PhaseStarted(i+1, len(profile.Phases), phase, takes(r.catalog, profile, phase), r.remaining(profile, i))
+		r.Progress.PhaseStarted(i+1, len(profile.Phases), phase, Takes(r.catalog, profile, phase), r.remaining(profile, i))
 		m, err := r.phase(ctx, i, profile, filenames[phase.Volume])
 		r.Progress.PhaseEnded(m, err)
 		if err != nil {
@@ -150,7 +150,7 @@ func (r *running) phase(ctx context.Context, i int, profile workload.Profile, fi
 		return nil, err
 	}
 
-	err = r.Fio.Run(ctx, dir, process.Options{Grace: grace(r.catalog, profile, phase), Progress: r.Progress.PhaseAt})
+	err = r.Fio.Run(ctx, dir, process.Options{Grace: Grace(r.catalog, profile, phase), Progress: r.Progress.PhaseAt})
 	ended := r.Now().UTC()
 	record.Ended = &ended
 	end, state, endErr := r.target.end(phase.Volume)
@@ -211,19 +211,19 @@ func (r *running) lastState() json.RawMessage {
 	return nil
 }
 
-// startUp is what fio needs to start and to write its results, for the estimate of time left.
-const startUp = 600 * time.Millisecond
+// StartUp is what fio needs to start and to write its results, for the estimate of time left.
+const StartUp = 600 * time.Millisecond
 
-// takes estimates how long a phase runs: its duration, or the time its volume needs to move the test file once.
-func takes(catalog *ebs.Catalog, profile workload.Profile, phase workload.Phase) time.Duration {
+// Takes estimates how long a phase runs: its duration, or the time its volume needs to move the test file once.
+func Takes(catalog *ebs.Catalog, profile workload.Profile, phase workload.Phase) time.Duration {
 	if phase.Duration > 0 {
 		return phase.Duration
 	}
 	return atBaseline(catalog, profile, phase, profile.FileSize)
 }
 
-// grace is how long fio may take to end: what is in flight takes its time at the slowest rate of the volume.
-func grace(catalog *ebs.Catalog, profile workload.Profile, phase workload.Phase) time.Duration {
+// Grace is how long fio may take to end: what is in flight takes its time at the slowest rate of the volume.
+func Grace(catalog *ebs.Catalog, profile workload.Profile, phase workload.Phase) time.Duration {
 	const forItself = 10 * time.Second // to write its results on a busy machine
 	return forItself + 2*atBaseline(catalog, profile, phase, units.Bytes(phase.Outstanding())*phase.BlockSize)
 }
@@ -239,7 +239,7 @@ func atBaseline(catalog *ebs.Catalog, profile workload.Profile, phase workload.P
 func (r *running) remaining(profile workload.Profile, from int) (total time.Duration) {
 	for i, phase := range profile.Phases[from:] {
 		if r.run.Phases[from+i].State != result.Done {
-			total += takes(r.catalog, profile, phase) + startUp
+			total += Takes(r.catalog, profile, phase) + StartUp
 		}
 	}
 	return total

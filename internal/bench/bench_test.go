@@ -51,7 +51,7 @@ func TestTakes(t *testing.T) {
 	// The layout of gp3 moves 136 MiB at 125 MiB/s: 1.088 s. That of gp2 is held by 300 operations of 256 KiB, 75 MiB/s,
 	// once its credits are spent: 1.813 s.
 	for i, want := range map[int]time.Duration{0: 1088 * time.Millisecond, 1: 1813 * time.Millisecond, 2: 10 * time.Second, 3: 45 * time.Second} {
-		if got := takes(ebs.Embedded(), p, p.Phases[i]); (got - want).Abs() > time.Millisecond {
+		if got := Takes(ebs.Embedded(), p, p.Phases[i]); (got - want).Abs() > time.Millisecond {
 			t.Errorf("phase %d takes %v, want %v", i+1, got, want)
 		}
 	}

@@ -68,12 +68,31 @@ func (p Plan) Validate() error {
 	return nil
 }
 
+// ID names a run of the plan that starts now.
+func (p Plan) ID(now time.Time) string {
+	return fmt.Sprintf("%s-%s-%s", now.UTC().Format("20060102T150405Z"), p.Profile.Name, p.Target)
+}
+
+// Record is the record of a run of the plan in which nothing has been measured yet.
+func (p Plan) Record(id string, environment result.Environment, now time.Time) result.Run {
+	run := result.Run{
+		Form: result.Form, Tool: p.Tool, ID: id, Target: p.Target, Started: now.UTC(),
+		Compress: p.Compress, Profile: p.Profile, Catalog: p.Catalog.Added(), Paths: p.Paths, Command: p.Command,
+		Repeat: p.Repeat, Environment: environment,
+	}
+	for i, phase := range p.Profile.Phases {
+		run.Phases = append(run.Phases, result.Phase{
+			Index: i + 1, Name: phase.Name, Volume: phase.Volume, Dir: result.PhaseDir(i+1, phase), State: result.Pending})
+	}
+	return run
+}
+
 // Create makes a run directory for a plan and locks it. The caller calls Release when the run is over.
 func Create(plan Plan, environment result.Environment, now time.Time) (*Directory, error) {
 	if err := plan.Validate(); err != nil {
 		return nil, err
 	}
-	id := fmt.Sprintf("%s-%s-%s", now.UTC().Format("20060102T150405Z"), plan.Profile.Name, plan.Target)
+	id := plan.ID(now)
 	suffix := ""
 	if plan.Repeat != nil {
 		suffix = repeatSuffix(plan.Repeat.Index)
@@ -96,21 +115,12 @@ func Create(plan Plan, environment result.Environment, now time.Time) (*Director
 
 // begin writes the record of a plan into its run directory, which is empty, and locks it.
 func begin(path string, plan Plan, environment result.Environment, now time.Time) (*Directory, error) {
-	run := result.Run{
-		Form: result.Form, Tool: plan.Tool, ID: filepath.Base(path), Target: plan.Target, Started: now.UTC(),
-		Compress: plan.Compress, Profile: plan.Profile, Catalog: plan.Catalog.Added(), Paths: plan.Paths, Command: plan.Command,
-		Repeat: plan.Repeat, Environment: environment,
-	}
-	for i, phase := range plan.Profile.Phases {
-		run.Phases = append(run.Phases, result.Phase{
-			Index: i + 1, Name: phase.Name, Volume: phase.Volume, Dir: result.PhaseDir(i+1, phase), State: result.Pending})
-	}
 	d, err := lock(path)
 	if err != nil {
 		return nil, err
 	}
-	d.Run, d.New = run, true
-	if err := run.Save(path); err != nil {
+	d.Run, d.New = plan.Record(filepath.Base(path), environment, now), true
+	if err := d.Run.Save(path); err != nil {
 		return nil, errors.Join(err, d.Discard())
 	}
 	return d, nil

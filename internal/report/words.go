@@ -51,10 +51,12 @@ var patternWords = map[string]string{
 }
 
 var targetWords = map[result.Target]string{
-	result.Emulated:  "Emulated volumes: EBS limits enforced on this machine, real fio. Not measured on AWS.",
-	result.Simulated: "Simulated in virtual time: computed from the model, nothing was measured.",
-	result.Path:      "Measured on directories of this machine.",
-	result.Imported:  "Read from files that were written elsewhere. What they do not say is not known.",
+	result.Emulated:           "Emulated volumes: EBS limits enforced on this machine, real fio. Not measured on AWS.",
+	result.Simulated:          "Simulated in virtual time: computed from the model, nothing was measured.",
+	result.Path:               "Measured on directories of this machine.",
+	result.Kubernetes:         "Measured on PersistentVolumeClaims, by a pod of the cluster.",
+	result.KubernetesEmulated: "Emulated volumes behind PersistentVolumeClaims: EBS limits enforced on the node, real fio in a pod. Not measured on AWS.",
+	result.Imported:           "Read from files that were written elsewhere. What they do not say is not known.",
 }
 
 // word translates a code, and keeps one that it does not know.
@@ -70,6 +72,8 @@ func (r Report) obtained() string {
 	switch target := r.Document.Run.Target; target {
 	case result.Simulated, result.Emulated:
 		return string(target)
+	case result.KubernetesEmulated:
+		return string(result.Emulated)
 	default:
 		return "measured"
 	}

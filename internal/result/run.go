@@ -26,10 +26,13 @@ type Target string
 
 // The targets.
 const (
-	Emulated  Target = "emulated"
-	Path      Target = "path"
-	Simulated Target = "simulated"
-	Imported  Target = "imported" // not by ebscope: on what is not known
+	Emulated   Target = "emulated"
+	Path       Target = "path"
+	Simulated  Target = "simulated"
+	Kubernetes Target = "kubernetes" // PersistentVolumeClaims of a cluster
+	// KubernetesEmulated is a cluster whose StorageClasses say that their volumes are emulated.
+	KubernetesEmulated Target = "kubernetes-emulated"
+	Imported           Target = "imported" // not by ebscope: on what is not known
 )
 
 // Run is a run's record, kept as run.json. Raw results are files of their own beside it.
@@ -70,6 +73,30 @@ type Environment struct {
 	CPUs       int    `json:"cpus,omitempty"`
 	Instance   string `json:"instance,omitempty"` // EC2 instance type, real or emulated
 	Device     string `json:"device,omitempty"`   // "loop device", "FUSE file", "file"
+	// Cluster is where the volumes of a Kubernetes run were; nil elsewhere.
+	Cluster *Cluster `json:"cluster,omitempty"`
+}
+
+// Cluster is what is known of the cluster in which a run took place. What could not be read is empty.
+type Cluster struct {
+	Version     string          `json:"version,omitempty"` // of Kubernetes
+	Namespace   string          `json:"namespace"`
+	Node        string          `json:"node,omitempty"`
+	Zone        string          `json:"zone,omitempty"`
+	Image       string          `json:"image,omitempty"`
+	ImageDigest string          `json:"image_digest,omitempty"`
+	Volumes     []ClusterVolume `json:"volumes,omitempty"`
+}
+
+// ClusterVolume is a volume under test as the cluster knows it.
+type ClusterVolume struct {
+	Name          string `json:"name"` // in the profile
+	Claim         string `json:"claim"`
+	Volume        string `json:"volume,omitempty"` // PersistentVolume
+	Handle        string `json:"handle,omitempty"` // the storage's own name, vol-0123… with EBS
+	Class         string `json:"class,omitempty"`  // StorageClass
+	Driver        string `json:"driver,omitempty"` // CSI driver, or the provisioner of the class
+	DriverVersion string `json:"driver_version,omitempty"`
 }
 
 // State is how far a phase has come.
@@ -94,6 +121,9 @@ type Phase struct {
 	Started *time.Time `json:"started,omitempty"`
 	Ended   *time.Time `json:"ended,omitempty"`
 	Error   string     `json:"error,omitempty"`
+	// Cuts is how many earlier attempts at the phase were cut on a volume that has kept what they spent: its burst credits
+	// were not what they are in a run without a cut.
+	Cuts int `json:"cuts,omitempty"`
 	// Credits is the burst balance at the start and the end, where it is known (emulated and simulated volumes).
 	Credits *Credits `json:"credits,omitempty"`
 	// TargetState is what the target needs to go on from the end of this phase after a crash. Only the target reads it.
