@@ -41,7 +41,10 @@ func Run(catalog *ebs.Catalog, run result.Run, measured []*result.Measurement, p
 		if i < len(predicted) {
 			expected = &predicted[i]
 		}
-		a.phase(a.subject(i, a.shareOfInstance(i, measured, predicted)), i, m, expected)
+		s := a.subject(i, a.shareOfInstance(i, measured, predicted))
+		a.phase(s, i, m, expected)
+		latest := &a.document.Phases[i]
+		latest.Warnings = append(latest.Warnings, a.unplanned(i, s, predicted)...)
 		a.document.Run.Complete = a.document.Run.Complete && record.State == result.Done
 	}
 	a.compare()
