@@ -54,9 +54,13 @@ func generated(t *testing.T) []byte {
 	s.ID, s.Title = id, analyze.Schema
 	s.Properties.Set("schema", &jsonschema.Schema{Const: analyze.Schema})
 	relax(s, s.Definitions, reflect.TypeFor[report.Analysis](), map[reflect.Type]bool{})
-	// What a reading does not say is null (analyze.Phase.MarshalJSON).
-	for _, name := range []string{"rw", "block_size", "queue_depth", "jobs", "iops", "throughput_mib_s"} {
-		allowNull(s.Definitions["Phase"], name)
+	// What a reading does not say is null (MarshalJSON in package analyze).
+	for of, names := range map[string][]string{
+		"Phase": {"rw", "block_size", "queue_depth", "jobs", "iops", "throughput_mib_s"}, "IOPS": {"fio_mean"}, "Latency": {"mean", "max"},
+	} {
+		for _, name := range names {
+			allowNull(s.Definitions[of], name)
+		}
 	}
 	text, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {

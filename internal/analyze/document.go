@@ -83,15 +83,16 @@ type Phase struct {
 }
 
 // IOPS of a phase. Mean, Min and Max leave out the first sample, which holds the one-off burst of the rate bucket;
-// FioMean is fio's own summary, with it. Where there are fewer than two samples, all four are the summary's.
+// FioMean is fio's own summary, with it. Where there are fewer than two samples, Mean is the summary's, and Min and Max
+// are not known. What is not known is null in JSON; in FioMean it is zero.
 type IOPS struct {
-	Mean    float64 `json:"mean"`
-	FioMean float64 `json:"fio_mean"`
-	Min     float64 `json:"min"`
-	Max     float64 `json:"max"`
+	Mean    float64  `json:"mean"`
+	FioMean float64  `json:"fio_mean"`
+	Min     *float64 `json:"min"`
+	Max     *float64 `json:"max"`
 }
 
-// Latency in milliseconds; percentiles are null where they are not known.
+// Latency in milliseconds. What is not known is null in JSON; in Mean and Max it is zero.
 type Latency struct {
 	Kind string   `json:"kind"` // lat, or clat: without submission
 	Mean float64  `json:"mean"`

@@ -92,6 +92,25 @@ func (p Phase) MarshalJSON() ([]byte, error) {
 	})
 }
 
+// MarshalJSON writes null for what is not known.
+func (i IOPS) MarshalJSON() ([]byte, error) {
+	type plain IOPS // without this method
+	return json.Marshal(struct {
+		plain
+		FioMean *float64 `json:"fio_mean"`
+	}{plain(i), unlessZero(i.FioMean)})
+}
+
+// MarshalJSON writes null for what is not known.
+func (l Latency) MarshalJSON() ([]byte, error) {
+	type plain Latency // without this method
+	return json.Marshal(struct {
+		plain
+		Mean *float64 `json:"mean"`
+		Max  *float64 `json:"max"`
+	}{plain(l), unlessZero(l.Mean), unlessZero(l.Max)})
+}
+
 func unlessZero[T comparable](value T) *T {
 	var zero T
 	if value == zero {

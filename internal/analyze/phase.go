@@ -78,7 +78,7 @@ func (s subject) measure(p *Phase, m result.Measurement) {
 		c = newCourse(samples)
 		s.find(p, c)
 	} else if total.runtime > 0 {
-		p.IOPS = IOPS{Mean: total.iops, Min: total.iops, Max: total.iops}
+		p.IOPS = IOPS{Mean: total.iops}
 		p.Verdict, p.Summary = s.judgeShort(total, m.Window)
 	}
 	p.IOPS.FioMean = total.iops
@@ -99,7 +99,7 @@ func (s subject) level(p *Phase, c course) {
 	for _, l := range c.levels {
 		p.Segments = append(p.Segments, Segment{l.from.Seconds(), l.to.Seconds(), l.mean, l.min, l.max})
 	}
-	p.IOPS = IOPS{Mean: plain.mean, Min: plain.min, Max: plain.max}
+	p.IOPS = IOPS{Mean: plain.mean, Min: &plain.min, Max: &plain.max}
 	p.LimitedBy = limitedBy(c, s.ceilings)
 }
 
@@ -191,8 +191,14 @@ func direction(d *result.Direction, whole IOPS, total totals) *Direction {
 	if total.ios > 0 {
 		share = min(1, float64(part.ios)/float64(total.ios))
 	}
+	shared := func(of *float64) *float64 {
+		if of == nil {
+			return nil
+		}
+		return known(*of * share)
+	}
 	return &Direction{
-		IOPS:            IOPS{Mean: whole.Mean * share, FioMean: part.iops, Min: whole.Min * share, Max: whole.Max * share},
+		IOPS:            IOPS{Mean: whole.Mean * share, FioMean: part.iops, Min: shared(whole.Min), Max: shared(whole.Max)},
 		ThroughputMiBps: part.throughput.MiBps(),
 		Latency:         latency(d.Latency),
 	}

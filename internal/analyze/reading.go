@@ -132,10 +132,10 @@ func (r reader) judgeReading(p *Phase) {
 	}
 	r.measure(p, m)
 	if r.total.iops == 0 && len(samples) == 1 { // a log of one line, without a summary
-		p.IOPS = IOPS{Mean: samples[0].iops, Min: samples[0].iops, Max: samples[0].iops}
+		p.IOPS = IOPS{Mean: samples[0].iops}
 	}
 	level := 0.0 // that was held over a series
-	if len(samples) > 1 && p.IOPS.Max > 0 {
+	if p.IOPS.Max != nil && *p.IOPS.Max > 0 {
 		c := newCourse(samples)
 		r.judgeCourse(p, c)
 		r.tellStalls(p, c)
@@ -207,6 +207,5 @@ func alone(d *result.Direction) *Direction {
 		return nil
 	}
 	t := summary(*d)
-	iops := IOPS{Mean: t.iops, FioMean: t.iops, Min: t.iops, Max: t.iops}
-	return &Direction{IOPS: iops, ThroughputMiBps: t.throughput.MiBps(), Latency: latency(d.Latency)}
+	return &Direction{IOPS: IOPS{Mean: t.iops, FioMean: t.iops}, ThroughputMiBps: t.throughput.MiBps(), Latency: latency(d.Latency)}
 }

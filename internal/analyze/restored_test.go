@@ -28,8 +28,8 @@ phases:
 	run, measured, predicted := simulated(t, p, 1)
 	d := analyze.Run(ebs.Embedded(), run, measured, predicted)
 	first, again := phaseOf(t, d, "v", "first"), phaseOf(t, d, "v", "again")
-	if first.Verdict != analyze.Sustained || first.IOPS.Min > 100 {
-		t.Errorf("first: %s, lowest %.0f IOPS", first.Verdict, first.IOPS.Min)
+	if first.Verdict != analyze.Sustained || *first.IOPS.Min > 100 {
+		t.Errorf("first: %s, lowest %.0f IOPS", first.Verdict, *first.IOPS.Min)
 	}
 	if !slices.Contains(codes(first.Warnings), "first-touch") {
 		t.Errorf("first: warnings %v", codes(first.Warnings))

@@ -44,7 +44,7 @@ func TestShortPhase(t *testing.T) {
 		if p.Verdict != tt.verdict || p.Summary != tt.summary {
 			t.Errorf("%s: %q, %q; want %q, %q", name, p.Verdict, p.Summary, tt.verdict, tt.summary)
 		}
-		if want := (analyze.IOPS{Mean: rate, FioMean: rate, Min: rate, Max: rate}); p.IOPS != want || len(p.LimitedBy) != 0 {
+		if want := (analyze.IOPS{Mean: rate, FioMean: rate}); p.IOPS != want || len(p.LimitedBy) != 0 {
 			t.Errorf("%s: %+v, limited by %v; want the summary's %v and no limit", name, p.IOPS, p.LimitedBy, rate)
 		}
 		if slices.Contains(codes(p.Warnings), "above-limit") != tt.aboveLimit {

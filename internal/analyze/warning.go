@@ -85,9 +85,9 @@ func (s subject) warnings(p Phase, c course, total totals, samples, dropped int)
 	}
 	switch {
 	case samples == 0:
-		warn("no-series", "There is no IOPS series: levels and a fall cannot be seen, and mean, minimum and maximum are the summary's.")
+		warn("no-series", "There is no IOPS series: levels and a fall cannot be seen, the mean is the summary's, and the lowest and the highest rate are not known.")
 	case samples == 1:
-		warn("few-samples", "The phase has a single sample: mean, minimum and maximum are the summary's.")
+		warn("few-samples", "The phase has a single sample: the mean is the summary's, and the lowest and the highest rate are not known.")
 	case len(c.rest) < fewSamples:
 		warn("few-samples", "The phase has only %d samples: a change of level may go unseen.", samples)
 	}
@@ -95,9 +95,9 @@ func (s subject) warnings(p Phase, c course, total totals, samples, dropped int)
 		warn("first-sample-excluded", "The first sample, %s over %s, is left out of mean, minimum and maximum: it holds the one-off burst of a full rate bucket.",
 			s.rate(c.first.iops), duration(c.first.length()))
 	}
-	if s.restored && p.IOPS.Min < (1-apart)*p.IOPS.Max {
+	if low, high := p.IOPS.Min, p.IOPS.Max; s.restored && low != nil && *low < (1-apart)**high {
 		warn("first-touch", "Blocks came from the snapshot when they were first touched: samples lie between %s and %s. Figures of the phase mix that with what the volume holds afterwards.",
-			s.number(p.IOPS.Min), s.rate(p.IOPS.Max))
+			s.number(*low), s.rate(*high))
 	}
 	if rate := s.beyond(c, total); rate > 0 {
 		warn("above-limit", "%s is more than volume and instance allow: a cache, or blocks that were never written, served the I/O.", s.rate(rate))

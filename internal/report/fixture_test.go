@@ -86,7 +86,7 @@ func figures() map[string]analyze.Phase {
 		"gp2-layout":        flat(128, 130.3, 1048576, 7.8, 7.9, 8.0, model.VolumeThroughput),
 		"gp3-randread-qd32": flat(3000, 3005, 4096, 10.7, 10.8, 10.9, model.VolumeIOPS),
 		"gp2-randread-qd32": {
-			IOPS: analyze.IOPS{Mean: 2298.7, FioMean: 2300.1, Min: 297, Max: 3005}, ThroughputMiBps: 8.98,
+			IOPS: analyze.IOPS{Mean: 2298.7, FioMean: 2300.1, Min: num(297), Max: num(3005)}, ThroughputMiBps: 8.98,
 			Latency:   &analyze.Latency{Kind: "lat", Mean: 13.9, P50: num(10.7), P95: num(10.9), P99: num(106.7), Max: 131},
 			Segments:  []analyze.Segment{{FromS: 0.05, ToS: 33.3, IOPSMean: 3001, IOPSMin: 2997, IOPSMax: 3005}, {FromS: 33.35, ToS: 45, IOPSMean: 300, IOPSMin: 297, IOPSMax: 304}},
 			Cliff:     &analyze.Cliff{AtS: 33.315, AtSUncompressed: 1998.9, BeforeIOPS: 3001, AfterIOPS: 300, DropPercent: 90, Cause: analyze.GP2Credits},
@@ -97,7 +97,7 @@ func figures() map[string]analyze.Phase {
 		},
 		"gp3-randwrite-qd32": flat(3000, 3025, 4096, 10.6, 10.7, 10.9, model.VolumeIOPS),
 		"gp2-randwrite-qd32": {
-			IOPS: analyze.IOPS{Mean: 577, FioMean: 602, Min: 298, Max: 3004}, ThroughputMiBps: 2.35,
+			IOPS: analyze.IOPS{Mean: 577, FioMean: 602, Min: num(298), Max: num(3004)}, ThroughputMiBps: 2.35,
 			Latency:   &analyze.Latency{Kind: "lat", Mean: 53.2, P50: num(10.7), P95: num(106.7), P99: num(107.1), Max: 109.6},
 			Segments:  []analyze.Segment{{FromS: 0.05, ToS: 0.22, IOPSMean: 3000, IOPSMin: 2990, IOPSMax: 3004}, {FromS: 0.27, ToS: 2, IOPSMean: 300, IOPSMin: 298, IOPSMax: 302}},
 			Cliff:     &analyze.Cliff{AtS: 0.222, AtSUncompressed: 13.3, BeforeIOPS: 3000, AfterIOPS: 300, DropPercent: 90, Cause: analyze.GP2Credits},
@@ -108,7 +108,7 @@ func figures() map[string]analyze.Phase {
 		},
 		"gp3-randread-qd1": flat(1770, 1773, 4096, 0.564, 0.569, 0.872, model.QueueDepth),
 		"gp2-randread-qd1": {
-			IOPS: analyze.IOPS{Mean: 584, FioMean: 604, Min: 298, Max: 1775}, ThroughputMiBps: 2.36,
+			IOPS: analyze.IOPS{Mean: 584, FioMean: 604, Min: num(298), Max: num(1775)}, ThroughputMiBps: 2.36,
 			Latency:   &analyze.Latency{Kind: "lat", Mean: 1.656, P50: num(0.602), P95: num(3.33), P99: num(3.34), Max: 3.6},
 			Segments:  []analyze.Segment{{FromS: 0.05, ToS: 0.2, IOPSMean: 1770, IOPSMin: 1760, IOPSMax: 1775}, {FromS: 0.25, ToS: 1, IOPSMean: 300, IOPSMin: 298, IOPSMax: 302}},
 			Cliff:     &analyze.Cliff{AtS: 0.207, AtSUncompressed: 12.4, BeforeIOPS: 1770, AfterIOPS: 300, DropPercent: 83, Cause: analyze.GP2Credits},
@@ -128,7 +128,7 @@ func figures() map[string]analyze.Phase {
 func flat(mean, fioMean float64, block int64, latency, p50, p99 float64, limit model.Limit) analyze.Phase {
 	throughput := mean * float64(block) / float64(units.MiB)
 	return analyze.Phase{
-		IOPS: analyze.IOPS{Mean: mean, FioMean: fioMean, Min: mean * 0.998, Max: mean * 1.002}, ThroughputMiBps: throughput,
+		IOPS: analyze.IOPS{Mean: mean, FioMean: fioMean, Min: num(mean * 0.998), Max: num(mean * 1.002)}, ThroughputMiBps: throughput,
 		Latency:   &analyze.Latency{Kind: "lat", Mean: latency, P50: num(p50), P95: num((p50 + p99) / 2), P99: num(p99), Max: p99 * 1.1},
 		Segments:  []analyze.Segment{{FromS: 0.05, ToS: 1, IOPSMean: mean, IOPSMin: mean * 0.998, IOPSMax: mean * 1.002}},
 		LimitedBy: []analyze.LimitShare{{Limit: limit, Share: 1}},

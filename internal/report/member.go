@@ -31,12 +31,6 @@ func (m member) rates() result.Series {
 	return m.measured.IOPS
 }
 
-// wavers says whether the lowest and the highest rate are known. Of what was read from files, a series tells them, and a
-// summary does not.
-func (m member) wavers() bool {
-	return m.reading == nil || m.IOPS.Mean != 0 && len(m.rates()) > 0
-}
-
 // figure prints a figure of a phase. In what was read from files, zero means that it is not known.
 func (m member) figure(x float64, print func(float64) string) string {
 	if x == 0 && m.reading != nil {

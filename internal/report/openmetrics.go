@@ -112,12 +112,11 @@ func (m *metricsText) phase(p member, labels []label) {
 	rate := m.family("ebscope_iops", "gauge", "", "I/Os a second, without the first sample of the series.")
 	for _, v := range []struct {
 		name  string
-		value float64
-	}{{"mean", p.IOPS.Mean}, {"min", p.IOPS.Min}, {"max", p.IOPS.Max}} {
-		if unknown(p.IOPS.Mean) || v.name != "mean" && !p.wavers() {
-			break
+		value *float64
+	}{{"mean", &p.IOPS.Mean}, {"min", p.IOPS.Min}, {"max", p.IOPS.Max}} {
+		if v.value != nil && !unknown(p.IOPS.Mean) {
+			rate.add("", *v.value, with(label{"statistic", v.name})...)
 		}
-		rate.add("", v.value, with(label{"statistic", v.name})...)
 	}
 	if !unknown(p.ThroughputMiBps) {
 		m.family("ebscope_throughput_bytes_per_second", "gauge", "bytes_per_second", "Bytes a second over the phase.").

@@ -60,7 +60,7 @@ func perIO(t testing.TB) report.Report {
 		Readings: []result.Reading{{Source: result.Source{File: "results.tar.gz:run1/fio.json"}, Tool: "fio-3.41", Job: "randread", Measurement: m, LatencyMap: counts}},
 		Document: analyze.Document{Schema: analyze.Schema, Phases: []analyze.Phase{{
 			Name: "randread", State: string(result.Done), RW: "randread", BlockSize: 4096, QueueDepth: 32, Jobs: 1, DurationS: perIOs,
-			IOPS: analyze.IOPS{Mean: 2999, FioMean: 2999, Min: dipLevel, Max: 3040}, ThroughputMiBps: 11.7,
+			IOPS: analyze.IOPS{Mean: 2999, FioMean: 2999, Min: num(dipLevel), Max: num(3040)}, ThroughputMiBps: 11.7,
 			Latency:  &analyze.Latency{Kind: "clat", Mean: 1.99, P50: &p50, P95: &p50, P99: &p99, Max: 104},
 			Segments: []analyze.Segment{{FromS: 0, ToS: perIOs, IOPSMean: 3000, IOPSMin: dipLevel, IOPSMax: 3040}},
 			Verdict:  analyze.Sustained, Summary: "Held 3,000 IOPS but for one second.",

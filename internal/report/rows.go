@@ -42,8 +42,8 @@ func (r Report) rows(g group) []row {
 	add("IOPS, mean", func(m member) cell {
 		return cell{Text: m.figure(m.IOPS.Mean, iops), Expected: expected(m, func(e analyze.Expected) float64 { return e.IOPSMean }, iops)}
 	})
-	add("IOPS, lowest", func(m member) cell { return cell{Text: extreme(m, m.IOPS.Min)} })
-	add("IOPS, highest", func(m member) cell { return cell{Text: extreme(m, m.IOPS.Max)} })
+	add("IOPS, lowest", func(m member) cell { return cell{Text: optional(m.IOPS.Min, iops)} })
+	add("IOPS, highest", func(m member) cell { return cell{Text: optional(m.IOPS.Max, iops)} })
 	add("IOPS, fio's mean", func(m member) cell {
 		if m.reading != nil && !strings.HasPrefix(m.reading.Tool, "fio") {
 			return cell{Text: none} // without a summary of fio's there is no mean of fio's
@@ -110,14 +110,6 @@ func (r Report) credits(balance *float64) string {
 		return none
 	}
 	return amount(*balance * r.compress())
-}
-
-// extreme prints the lowest or the highest rate.
-func extreme(m member, x float64) string {
-	if !m.wavers() {
-		return none
-	}
-	return iops(x)
 }
 
 func expected(m member, of func(analyze.Expected) float64, print func(float64) string) string {

@@ -12,7 +12,7 @@ import (
 func TestExtremesNeedASeries(t *testing.T) {
 	r := perIO(t)
 	r.Readings[0].IOPS, r.Readings[0].Tool = nil, "CrystalDiskMark 8.0.4"
-	r.Document.Phases[0].IOPS.Min, r.Document.Phases[0].IOPS.Max = 2999, 2999 // no more than the mean
+	r.Document.Phases[0].IOPS.Min, r.Document.Phases[0].IOPS.Max = nil, nil
 	var text, metrics bytes.Buffer
 	if err := report.Markdown(&text, r); err != nil {
 		t.Fatal(err)

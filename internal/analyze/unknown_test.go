@@ -1,0 +1,64 @@
+package analyze_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ebscope/internal/analyze"
+	"ebscope/internal/ebs"
+	"ebscope/internal/result"
+)
+
+// object is a part of the JSON of a phase.
+func object(t *testing.T, p analyze.Phase, name string) any {
+	t.Helper()
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]any
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	return all[name]
+}
+
+// A summary does not say between which rates it lies, nor a log what a summary would be, and neither is made up.
+func TestWhatIsNotKnownIsNull(t *testing.T) {
+	summary := foreign(3000, time.Minute)
+	summary.Total.Latency = result.Latency{Kind: "lat", Samples: 180_000, Mean: 10 * time.Millisecond}
+	mixed := summary
+	mixed.Read, mixed.Write = &summary.Total, &summary.Total
+	log := result.Reading{Source: result.Source{File: "x_iops.1.log"}, Measurement: result.Measurement{Window: time.Second}}
+	log.Total.Runtime = 4 * time.Second
+	for i, v := range []float64{4000, 2990, 3010, 3000} { // the first is left out: (2,990 + 3,010 + 3,000) ÷ 3
+		log.IOPS = append(log.IOPS, result.Point{End: time.Duration(i+1) * time.Second, Value: v})
+	}
+	line := log
+	line.IOPS = log.IOPS[1:2]
+	noSeries := map[string]any{"mean": 3000.0, "fio_mean": 3000.0, "min": nil, "max": nil}
+	for name, tt := range map[string]struct {
+		reading result.Reading
+		want    any
+	}{
+		"a summary":         {summary, noSeries},
+		"a log":             {log, map[string]any{"mean": 3000.0, "fio_mean": nil, "min": 2990.0, "max": 3010.0}},
+		"a log of one line": {line, map[string]any{"mean": 2990.0, "fio_mean": nil, "min": nil, "max": nil}},
+	} {
+		p := analyze.Readings(ebs.Embedded(), []result.Reading{tt.reading}, nil, analyze.Given{}).Phases[0]
+		if diff := cmp.Diff(tt.want, object(t, p, "iops")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	p := analyze.Readings(ebs.Embedded(), []result.Reading{mixed}, nil, analyze.Given{}).Phases[0]
+	if diff := cmp.Diff(any(noSeries), object(t, p, "read").(map[string]any)["iops"]); diff != "" {
+		t.Errorf("reads of a mixed job (-want +got):\n%s", diff)
+	}
+	want := any(map[string]any{"kind": "lat", "mean": 10.0, "p50": nil, "p95": nil, "p99": nil, "max": nil})
+	if diff := cmp.Diff(want, object(t, p, "latency_ms")); diff != "" {
+		t.Errorf("latency (-want +got):\n%s", diff)
+	}
+}
