@@ -46,7 +46,7 @@ func (a *analysis) unplanned(i int, s subject, predicted []simulate.Phase) []res
 	earned := units.Ops(float64(s.perf.Baseline) * (rested - planned).Seconds())
 	return []result.Warning{{Code: "rested-longer", Text: fmt.Sprintf(
 		"%s rested for %s before this phase, %s longer than planned, and earned up to %s credits more than the model expects.",
-		s.phase.Volume, s.time(rested.Seconds()), s.time((rested-planned).Seconds()), amount(float64(earned)))}}
+		s.phase.Volume, s.time(rested.Seconds()), s.time((rested - planned).Seconds()), amount(float64(earned)))}}
 }
 
 // before is the index of the phase before the given one on its volume, -1 where it is the first.
