@@ -66,10 +66,24 @@ func Compare(baseline Subject, others []Subject, thresholds []Threshold) Documen
 		d.Subjects = append(d.Subjects, side(other))
 		d.add(baseline, other)
 	}
+	if text := d.firstSample(); text != "" {
+		d.Notes = append(d.Notes, text)
+	}
 	// What was driven matters before anything else that differs.
 	slices.SortStableFunc(d.Differences, func(x, y Difference) int { return rank(x) - rank(y) })
 	d.judge(thresholds)
 	return d
+}
+
+// firstSample says which figures hold the first sample, where some do and others do not; else it is empty.
+func (d *Document) firstSample() string {
+	without := slices.ContainsFunc(d.Rows, func(r Row) bool { return r.fromSeries })
+	with := slices.ContainsFunc(d.Rows, func(r Row) bool { return !r.fromSeries && !r.Metric.HigherIsBetter() })
+	if !without || !with {
+		return ""
+	}
+	return "Rates, and mean latencies that were logged, leave out the first sample of the series, which holds the one-off burst of a full rate bucket. " +
+		"Other latencies, such as percentiles, are of all I/Os: a summary does not say when an I/O was."
 }
 
 // targetFact names the fact of what was driven.

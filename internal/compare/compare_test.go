@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -187,6 +188,27 @@ func TestUnlikeLatencies(t *testing.T) {
 	}
 	if len(d.Notes) != 1 {
 		t.Errorf("notes: %q", d.Notes)
+	}
+}
+
+// Rates leave out the first sample and what comes from a summary does not, which is said where both are there.
+func TestFirstSampleIsSaid(t *testing.T) {
+	logged, summary := course(1, 0, constant(20, 100)...), course(1, 0, constant(20, 100)...)
+	summary.IOPS, summary.Latency = nil, nil
+	noLatency := logged
+	noLatency.Total.Latency = result.Latency{}
+	for name, tt := range map[string]struct {
+		run  Run
+		said int
+	}{
+		"rates of a series, a maximum of all": {logged, 1},
+		"all of a summary":                    {summary, 0},
+		"all of a series":                     {noLatency, 0},
+	} {
+		d := Compare(of("a", phase("x", tt.run)), []Subject{of("b", phase("x", tt.run))}, nil)
+		if len(d.Notes) != tt.said || tt.said == 1 && !strings.Contains(d.Notes[0], "first sample") {
+			t.Errorf("%s: notes %q, want %d", name, d.Notes, tt.said)
+		}
 	}
 }
 

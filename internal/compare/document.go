@@ -74,6 +74,8 @@ type Row struct {
 	Method      Method   `json:"method"`
 	Text        string   `json:"text"` // the method in words, or why there is none
 	Regression  bool     `json:"regression"`
+
+	fromSeries bool // and so without the first sample
 }
 
 // Metric is a figure that is compared.

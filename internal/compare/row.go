@@ -127,7 +127,7 @@ func (p pair) latencies(name string, of direction) []Row {
 // row holds a figure of b against that of a.
 func (p pair) row(metric Metric, unit, name string, a, b figure) Row {
 	r := Row{Phase: p.a.Name, AVolume: p.a.Volume, BVolume: p.b.Volume, Metric: metric, Direction: name,
-		BlockSize: int64(p.a.Workload.BlockSize), Unit: unit, A: a.value, B: b.value}
+		BlockSize: int64(p.a.Workload.BlockSize), Unit: unit, A: a.value, B: b.value, fromSeries: a.series != nil || b.series != nil}
 	if p.b.Name != p.a.Name {
 		r.BPhase = p.b.Name
 	}
