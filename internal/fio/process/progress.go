@@ -24,7 +24,7 @@ func follow(r io.Reader, started time.Time, report func(Progress)) {
 	lines := bufio.NewScanner(r)
 	lines.Split(splitStatus)
 	for lines.Scan() {
-		if rate, ok := statusRate(lines.Text()); ok && report != nil {
+		if rate, ok := StatusRate(lines.Text()); ok && report != nil {
 			report(Progress{Elapsed: time.Since(started), IOPS: rate})
 		}
 	}
@@ -44,10 +44,10 @@ func splitStatus(data []byte, atEOF bool) (advance int, token []byte, err error)
 
 var rates = regexp.MustCompile(`\[((?:[a-z]=[0-9.]+[kMG]?,?)+) IOPS\]`)
 
-// statusRate reads the rate from a status line, such as
+// StatusRate reads the rate, reads and writes together, from one of fio's status lines, such as
 //
 //	Jobs: 1 (f=1): [m(1)][75.0%][r=16.4MiB/s,w=7203KiB/s][r=4202,w=1.8k IOPS][eta 00m:01s]
-func statusRate(line string) (units.IOPS, bool) {
+func StatusRate(line string) (units.IOPS, bool) {
 	m := rates.FindStringSubmatch(line)
 	if m == nil {
 		return 0, false

@@ -27,7 +27,7 @@ func FuzzStatus(f *testing.F) {
 	f.Add("Jobs: 1 (f=1): [r(1)][50.0%][r=16.4MiB/s][r=4202,w=1.2k IOPS][eta 00m:01s]")
 	f.Add("[r=... IOPS]")
 	f.Fuzz(func(t *testing.T, line string) {
-		if rate, ok := statusRate(line); !(rate >= 0) || !ok && rate != 0 {
+		if rate, ok := StatusRate(line); !(rate >= 0) || !ok && rate != 0 {
 			t.Errorf("rate %v, %v", rate, ok)
 		}
 	})
