@@ -1,6 +1,10 @@
 package runner
 
-import "time"
+import (
+	"encoding/json"
+	"strings"
+	"time"
+)
 
 // EventKind says what a line of the runner tells.
 type EventKind string
@@ -9,7 +13,7 @@ type EventKind string
 const (
 	PodStarted   EventKind = "pod-started"   // a runner begins, or begins again in another pod
 	PhaseKept    EventKind = "phase-kept"    // finished by an earlier pod
-	PhaseCut     EventKind = "phase-cut"     // begun by an earlier pod and not finished: it is run anew
+	PhaseCut     EventKind = "phase-cut"     // begun and not finished, by an earlier pod or by this one, which is asked to end
 	PhaseStarted EventKind = "phase-started" // fio starts
 	PhaseEnded   EventKind = "phase-ended"   // its results are complete and on the results volume
 	PhaseFailed  EventKind = "phase-failed"  // fio failed; the run ends
@@ -29,34 +33,23 @@ type Event struct {
 	Text  string    `json:"text,omitempty"`
 }
 
-// Mark is what the runner leaves in the folder of a finished phase, as mark.json.
-type Mark struct {
-	Started time.Time `json:"started"`
-	Ended   time.Time `json:"ended"`
-	Exit    int       `json:"exit"`
-	Pod     string    `json:"pod"`
-	Node    string    `json:"node"`
+// eventStart begins each line that tells an event, so that other lines are passed over quickly.
+const eventStart = `{"ebscope":"`
+
+// ParseEvent reads a line of a pod's log. The second result is false where the line tells no event. What log tools put before
+// a line is passed over: a time, a stream, a pod's name.
+func ParseEvent(line string) (Event, bool) {
+	i := strings.Index(line, eventStart)
+	if i < 0 {
+		return Event{}, false
+	}
+	var e Event
+	if err := json.Unmarshal([]byte(line[i:]), &e); err != nil {
+		return Event{}, false
+	}
+	switch e.Kind {
+	case PodStarted, PhaseKept, PhaseCut, PhaseStarted, PhaseEnded, PhaseFailed, RunDone, RunFailed:
+		return e, true
+	}
+	return Event{}, false
 }
-
-// PodRecord is what the runner knows of the pod that it runs in, kept as pods/<name>.json beside the results.
-type PodRecord struct {
-	Pod        string    `json:"pod"`
-	Node       string    `json:"node"`
-	Started    time.Time `json:"started"`
-	FioVersion string    `json:"fio_version"`
-	Kernel     string    `json:"kernel"`
-	CPUs       int       `json:"cpus"`
-}
-
-// Names of the records beside the results.
-const (
-	MarkFile  = "mark.json"
-	PodsDir   = "pods"
-	CutSuffix = ".cut" // phases/NN-id.cut1 is what a pod left that was lost in the middle
-)
-
-// Exit codes of the script. The Job's failure policy tells them apart: after ExitFailed no other pod is tried.
-const (
-	ExitDone   = 0
-	ExitFailed = 42
-)
