@@ -179,22 +179,27 @@ func Load(dir string) (Run, error) {
 	if err != nil {
 		return Run{}, fmt.Errorf("read the run: %w", err)
 	}
+	return Parse(text, path)
+}
+
+// Parse reads the text of a run's record. name is where it comes from, for errors.
+func Parse(text []byte, name string) (Run, error) {
 	// The form is read first: a newer one may not fit this program's types.
 	var form struct {
 		Form int `json:"form"`
 	}
 	if err := json.Unmarshal(text, &form); err != nil {
-		return Run{}, fmt.Errorf("%s is damaged: %w", path, err)
+		return Run{}, fmt.Errorf("%s is damaged: %w", name, err)
 	}
 	if form.Form > Form {
-		return Run{}, &NewerFormError{Path: path, Form: form.Form}
+		return Run{}, &NewerFormError{Path: name, Form: form.Form}
 	}
 	var run Run
 	if err := json.Unmarshal(text, &run); err != nil {
-		return Run{}, fmt.Errorf("%s is damaged: %w", path, err)
+		return Run{}, fmt.Errorf("%s is damaged: %w", name, err)
 	}
 	if err := run.validate(); err != nil {
-		return Run{}, fmt.Errorf("%s is damaged: %w", path, err)
+		return Run{}, fmt.Errorf("%s is damaged: %w", name, err)
 	}
 	return run, nil
 }
