@@ -1,0 +1,154 @@
+//go:build linux
+
+package testcluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"ebscope/internal/emulate"
+)
+
+// ExternalVariable names the kubeconfig of an existing cluster that is to be used instead.
+const ExternalVariable = "E2E_KUBECONFIG"
+
+// Node is the name of the cluster's node. Logs and exec dial it, so it has to be an address.
+const Node = loopback
+
+// Labels of the node.
+const (
+	InstanceType = "m5.xlarge"
+	Zone         = "us-east-1a"
+)
+
+// startTime is what a cluster gets to become ready; it takes about half a minute on two processors.
+const startTime = 5 * time.Minute
+
+// Cluster is a running cluster.
+type Cluster struct {
+	Config *rest.Config         // of the administrator
+	Client kubernetes.Interface // of the administrator
+
+	dir        string
+	lock       io.Closer
+	programs   map[string]string
+	tokens     map[string]string
+	kubeconfig string
+
+	etcdURL              string
+	apiPort, kubeletPort int
+
+	etcd, api, controllers, scheduler *process
+	node                              *process // everything on the node, in a process namespace of its own
+	cgroups                           []string // folders of the node's control group, one in each hierarchy
+	volumes                           *provisioner
+}
+
+var errExternal = errors.New("this cluster was not started by the tests; unset " + ExternalVariable + " for a test that needs its own")
+
+// Open returns the cluster that E2E_KUBECONFIG names, or else builds and starts one. Progress gets a line for each step. The
+// caller closes the cluster.
+func Open(ctx context.Context, progress io.Writer) (*Cluster, error) {
+	if file := os.Getenv(ExternalVariable); file != "" {
+		return connect(file)
+	}
+	if os.Geteuid() != 0 {
+		return nil, fmt.Errorf("a Kubernetes node needs root; run the tests as root, or set %s to the kubeconfig of an existing cluster", ExternalVariable)
+	}
+	programs, err := Build(ctx, progress)
+	if err != nil {
+		return nil, err
+	}
+	if err := sweep(ctx, progress); err != nil {
+		return nil, err
+	}
+	started := time.Now()
+	c := &Cluster{programs: programs}
+	if c.dir, c.lock, err = newFolder(); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(progress, "starting a cluster in %s\n", c.dir)
+	if err := c.up(ctx); err != nil {
+		kept := filepath.Join(os.TempDir(), filepath.Base(c.dir)+"-logs")
+		return nil, errors.Join(fmt.Errorf("starting the cluster: %w; all logs are in %s", err, kept),
+			os.Rename(c.Logs(), kept), c.Close(context.WithoutCancel(ctx)))
+	}
+	fmt.Fprintf(progress, "the cluster was ready after %v\n", time.Since(started).Round(100*time.Millisecond))
+	return c, nil
+}
+
+func (c *Cluster) up(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	if err := writeImage(ctx, c.file("image.tar")); err != nil {
+		return err
+	}
+	if err := c.startControlPlane(ctx); err != nil {
+		return err
+	}
+	if err := c.startNode(ctx); err != nil {
+		return err
+	}
+	return c.startVolumes(ctx)
+}
+
+func connect(file string) (*Cluster, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", ExternalVariable, err)
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{Config: config, Client: client, kubeconfig: file}
+	c.dir, c.lock, err = newFolder()
+	return c, err
+}
+
+// External says that the cluster is one that E2E_KUBECONFIG names: it has none of the emulated volumes, and its parts cannot
+// be stopped.
+func (c *Cluster) External() bool { return c.etcd == nil && c.api == nil && c.programs == nil }
+
+// Logs returns the folder with the log of each part: kube-apiserver.log, node.log (containerd and kubelet), ….
+func (c *Cluster) Logs() string { return filepath.Join(c.dir, "logs") }
+
+// Kubectl returns the path of a kubectl of the cluster's version.
+func (c *Cluster) Kubectl() string {
+	if c.External() {
+		return "kubectl"
+	}
+	return c.programs["kubectl"]
+}
+
+// Close ends everything that the cluster consists of and removes it from the machine.
+func (c *Cluster) Close(ctx context.Context) error {
+	c.volumes.stop()
+	// The node goes first: what its pods hold open would keep the volumes.
+	c.node.kill()
+	err := c.volumes.close(ctx)
+	ending, cancel := context.WithTimeout(ctx, stopTime)
+	defer cancel()
+	for _, p := range []*process{c.scheduler, c.controllers, c.api, c.etcd} {
+		p.stop(ending)
+	}
+	return errors.Join(err, removeCgroups(ending, c.cgroups), removeFolder(c.dir), c.lock.Close())
+}
+
+// sweep removes what killed tests have left.
+func sweep(ctx context.Context, progress io.Writer) error {
+	removed, err := emulate.Sweep(ctx)
+	for _, line := range removed {
+		fmt.Fprintln(progress, line)
+	}
+	return errors.Join(err, sweepFolders(ctx, progress))
+}
