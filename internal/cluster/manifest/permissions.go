@@ -105,9 +105,12 @@ var clusterPermissions = []Permission{
 	{"karpenter.sh", "nodepools", "", "list", "whether a NodePool fits the run and lets its nodes live long enough", ForChecks},
 }
 
-// Rules returns Permissions as the rules of a Role and of a ClusterRole: one rule for each kind of object.
+// Rules returns Permissions as the rules of a Role and of a ClusterRole: one rule for each kind of object. To make namespaces
+// is not among them, since a Role exists in a namespace that is there already.
 func Rules() (namespaced, clusterWide []rbacv1.PolicyRule) {
-	return rules(namespacedPermissions), rules(clusterPermissions)
+	return rules(namespacedPermissions), rules(slices.DeleteFunc(slices.Clone(clusterPermissions), func(p Permission) bool {
+		return p.Need == ToMakeNamespace
+	}))
 }
 
 func rules(permissions []Permission) []rbacv1.PolicyRule {

@@ -31,6 +31,9 @@ const (
 // FieldManager owns the fields of what is applied.
 const FieldManager = "ebscope"
 
+// InstanceTypeLabel is the label of a node that has its EC2 instance type.
+const InstanceTypeLabel = corev1.LabelInstanceTypeStable
+
 // Provisioners of EBS volumes.
 const (
 	ProvisionerCSI      = "ebs.csi.aws.com"
