@@ -69,6 +69,7 @@ var namespacedPermissions = []Permission{
 	{"batch", "jobs", "", "patch", "the same, applied again", Always},
 	{"batch", "jobs", "", "delete", "stops a run; cleanup", Always},
 
+	{"policy", "poddisruptionbudgets", "", "get", "whether one of that name is the run's own, before it is applied", Always},
 	{"policy", "poddisruptionbudgets", "", "list", "cleanup finds them", Always},
 	{"policy", "poddisruptionbudgets", "", "create", "no drain evicts a pod in the middle of a measurement", Always},
 	{"policy", "poddisruptionbudgets", "", "patch", "the same, applied again", Always},
