@@ -61,7 +61,7 @@ func (e *ForbiddenError) Error() string {
 	if e.Namespace != "" {
 		where = "in namespace " + e.Namespace
 	}
-	return fmt.Sprintf("cannot %s: %s may not %s %s %s; have an administrator bind the Role that `ebscope bench --target kubernetes --print-role` prints",
+	return fmt.Sprintf("cannot %s: %s may not %s %s %s; have an administrator bind the Role in docs/kubernetes/role.yaml",
 		e.Action, e.Who, e.Verb, e.Resource, where)
 }
 
