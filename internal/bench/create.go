@@ -126,6 +126,30 @@ func begin(path string, plan Plan, environment result.Environment, now time.Time
 	return d, nil
 }
 
+// Adopt makes the run directory of a run that takes place elsewhere, or holds it again where an earlier call has made it.
+func Adopt(path string, run result.Run) (*Directory, error) {
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return nil, decline("cannot make the run directory: %v; name another folder with --runs", err)
+	}
+	d, err := lock(path)
+	if err != nil {
+		return nil, err
+	}
+	there, err := result.Load(path)
+	switch {
+	case err != nil:
+		d.New = true
+		err = run.Save(path)
+	case there.ID != run.ID:
+		err = decline("%s is the directory of run %s; name another folder with --runs", path, there.ID)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Release())
+	}
+	d.Run = run
+	return d, nil
+}
+
 // Hold locks a run directory that is only to be read or reported on anew.
 func Hold(path string) (*Directory, error) {
 	if _, err := result.Load(path); err != nil { // before the lock leaves a file in what is no run directory
