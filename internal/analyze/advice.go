@@ -90,6 +90,8 @@ func (r reader) advice(p Phase) string {
 	case (limit == model.InstanceIOPS || limit == model.InstanceThroughput) && instance != nil:
 		return fmt.Sprintf("%s passes on %v and %s MB/s for ever, over all its volumes: provisioning more on the volume changes nothing. Take an instance with more, or provision less.",
 			instance.Type, instance.BaselineIOPS, amount(instance.BaselineThroughput.MBps()))
+	case len(p.Stalls) > 0: // at a limit or not: no limit makes I/O stop
+		return "Look for what held I/O up at the times of the stalls: the kernel's log (dmesg), VolumeStalledIOCheck and VolumeQueueLength in CloudWatch, other work on the instance. More provisioned performance does not prevent them."
 	case r.paced(r.total.iops):
 		return ""
 	case p.Verdict == Unstable:

@@ -20,6 +20,8 @@ type Foreign struct {
 	// Outstanding is the mean number of I/Os in flight that latency and IOPS imply (Little's law); null where either is
 	// not known. It stands in for a queue depth that nobody stated.
 	Outstanding *float64 `json:"outstanding"`
+	// AllowedIOPS is the most that the volume and the instance that were given allow; absent where neither was.
+	AllowedIOPS *float64 `json:"allowed_iops,omitempty"`
 	// Members are the devices of a RAID that took part, whose limits add up.
 	Members []string   `json:"members,omitempty"`
 	Trim    *Direction `json:"trim,omitempty"`

@@ -97,6 +97,7 @@ func (r reader) phase() (Phase, []Check) {
 		Foreign: &Foreign{
 			Source: r.reading.Source, Tool: r.reading.Tool, Host: r.reading.Host, Group: r.reading.Group, Engine: stated.Engine,
 			RuntimeS: r.total.runtime.Seconds(), Members: r.members, Changes: []Change{}, Candidates: []Candidate{},
+			AllowedIOPS: known(highest(r.ceilings)),
 		},
 	}
 	if p.DurationS == 0 {

@@ -45,6 +45,7 @@ func TestStalls(t *testing.T) {
 			near(t, name+": IOPS", p.Stalls[i].IOPS, want.IOPS, 0.01)
 			near(t, name+": level", p.Stalls[i].Level, want.Level, 1)
 			says(t, name+": warning", text(p.Warnings, "stalls"), "came back")
+			says(t, name+": advice", p.Advice, "what held I/O up at the times of the stalls")
 		}
 		p = one(t, analyze.Given{}, r)
 		if tt.explains {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -49,10 +50,8 @@ One run directory of ebscope is analyzed anew from its raw files, and its analys
 			if o.catalog, err = givenCatalog(cmd); err != nil {
 				return err
 			}
-			for _, name := range []string{"volume", "instance"} {
-				if f := cmd.Flag(name); f.Changed && f.Value.String() == "" {
-					return usage("--%s is empty; leave it out where it is not known", name)
-				}
+			if err := notEmpty(cmd, "volume", "instance"); err != nil {
+				return err
 			}
 			if len(args) == 1 && isRunDirectory(args[0]) {
 				if o.volume != "" || o.instance != "" {
@@ -67,6 +66,16 @@ One run directory of ebscope is analyzed anew from its raw files, and its analys
 	cmd.Flags().StringVar(&o.volume, "volume", "", "volume that was measured, as TYPE:SIZE[:IOPS[:MiB/s]], such as gp3:500GiB:6000:250")
 	cmd.Flags().StringVar(&o.instance, "instance", "", "EC2 instance type that it was measured from, such as m5.xlarge")
 	return cmd
+}
+
+// notEmpty refuses flags that were given without a value, as a script does whose variable is not set.
+func notEmpty(cmd *cobra.Command, names ...string) error {
+	for _, name := range names {
+		if f := cmd.Flag(name); f.Changed && strings.TrimSpace(f.Value.String()) == "" {
+			return usage("--%s is empty; leave it out, or give it a value", name)
+		}
+	}
+	return nil
 }
 
 func isRunDirectory(path string) bool {

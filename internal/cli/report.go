@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -55,7 +56,13 @@ and pictures are light.`,
 				_, err := cmd.OutOrStdout().Write(schema.Analysis)
 				return err
 			}
-			var err error
+			err := notEmpty(cmd, "volume", "instance", "title", "dir")
+			if err != nil {
+				return err
+			}
+			if n := utf8.RuneCountInString(o.title); n > longestTitle {
+				return usage("--title has %d characters; a title has %d at most", n, longestTitle)
+			}
 			if o.catalog, err = givenCatalog(cmd); err != nil {
 				return err
 			}
@@ -87,6 +94,9 @@ and pictures are light.`,
 	}
 	return cmd
 }
+
+// longestTitle is how many characters of a title a page can show without hiding what it is of.
+const longestTitle = 200
 
 // commandLine is how the program was called, for what it makes to record.
 func commandLine() string {

@@ -25,6 +25,9 @@ type chart struct {
 	Compressed bool   `json:"compressed"`
 	Series     []line `json:"series"`
 	Marks      []mark `json:"marks"`
+	// Stalls are where the rate was far below its level, and Bounds what volume and instance allow where a rate is above that.
+	Stalls []stretch `json:"stalls,omitempty"`
+	Bounds []float64 `json:"bounds,omitempty"`
 	// Above puts the words of the marks above the plot. Beside a fall they would hide a line that rises again.
 	Above bool `json:"above"`
 	// X and Y are the axes where they are not those of a linear quantity over time.
@@ -110,8 +113,9 @@ func (r Report) draw(g group, unit string, scale float64, maxPoints int, measure
 	}
 	var texts []string
 	for _, m := range g.Members {
-		if m.done() {
+		if m.done() && len(measured(m)) > 0 {
 			add(m, measured(m), false)
+			c.noteworthy(m, r.compress(), scale, unit != "ms")
 		}
 		texts = append(texts, r.describe(m, unit, scale))
 	}
@@ -155,5 +159,12 @@ func (r Report) describe(m member, unit string, scale float64) string {
 	if len(levels) == 0 {
 		levels = []string{fmt.Sprintf("mean %s %s", iops(m.IOPS.Mean*scale), unit)}
 	}
-	return m.Volume + ": " + strings.Join(levels, ", then ") + "."
+	text := m.Volume + ": " + strings.Join(levels, ", then ") + "."
+	if stalled := m.stalled(); stalled != none {
+		text += " It stalled " + stalled + "."
+	}
+	if above := m.above(); above != none {
+		text += " It is above " + above + "."
+	}
+	return text
 }

@@ -123,14 +123,30 @@ func (p Picture) keys(c draw.Canvas, y vg.Length, colours palette) {
 		word("shaded: the extremes within each window")
 		x += 18
 	}
-	if p.chart.HasPredicted() {
+	if len(p.chart.Stalls) > 0 {
+		tint := colours["bad"]
+		tint.A = stallAlpha
+		c.SetColor(tint)
+		c.Fill(rectangle(x, y-keySize-1.5, keySize, keySize))
+		x += keySize + 5
+		word("stalled")
+		x += 18
+	}
+	dashed := func(of color.Color, words string) {
 		var path vg.Path
 		path.Move(vg.Point{X: x, Y: y - keySize/2 - 1.5})
 		path.Line(vg.Point{X: x + 22, Y: y - keySize/2 - 1.5})
-		c.SetLineStyle(draw.LineStyle{Color: colours["ink"], Width: 1.2, Dashes: dashes})
+		c.SetLineStyle(draw.LineStyle{Color: of, Width: 1.2, Dashes: dashes})
 		c.Stroke(path)
 		x += 27
-		word("predicted by the model")
+		word(words)
+		x += 18
+	}
+	if len(p.chart.Bounds) > 0 {
+		dashed(colours["bad"], "the most that volume and instance allow")
+	}
+	if p.chart.HasPredicted() {
+		dashed(colours["ink"], "predicted by the model")
 	}
 }
 

@@ -33,6 +33,7 @@ func (d drawing) Plot(c draw.Canvas, g *gonum.Plot) {
 	if d.Cells != nil {
 		c.DrawImage(c.Rectangle, d.Cells.image(d.colours, d.x, d.y))
 	}
+	d.stalls(c, x)
 	measured := 0
 	for _, l := range d.Series {
 		if !l.Predicted {
@@ -53,10 +54,27 @@ func (d drawing) Plot(c draw.Canvas, g *gonum.Plot) {
 		}
 		d.line(c, l, style, x, y)
 	}
+	for _, at := range d.Bounds {
+		line(draw.LineStyle{Color: d.colours["bad"], Width: 1.2, Dashes: dashes}, vg.Point{X: c.Min.X, Y: y(at)}, vg.Point{X: c.Max.X, Y: y(at)})
+	}
 	for _, m := range d.Marks {
 		d.mark(c, m, x, y)
 	}
 }
+
+// stalls tints where the rate stalled, never thinner than two points.
+func (d drawing) stalls(c draw.Canvas, x func(float64) vg.Length) {
+	tint := d.colours["bad"]
+	tint.A = stallAlpha
+	c.SetColor(tint)
+	for _, s := range d.Stalls {
+		left, right := x(s.From), min(c.Max.X, x(s.To))
+		c.Fill(rectangle(left, c.Min.Y, max(2, right-left), c.Max.Y-c.Min.Y))
+	}
+}
+
+// stallAlpha is how much of its colour the tint of a stall has, of 255.
+const stallAlpha = 0x33
 
 // line draws a series in steps, for a value is the mean of the window that ends there, or with dots.
 func (d drawing) line(c draw.Canvas, l line, style draw.LineStyle, x, y func(float64) vg.Length) {

@@ -114,7 +114,7 @@ func HTML(w io.Writer, r Report) error {
 func (r Report) section(g group) section {
 	s := section{Name: g.Name, Title: g.Members[0].title(), Rows: r.rows(g), Ratios: r.ratios(g.Name), Obtained: r.obtained()}
 	for _, m := range g.Members {
-		s.Volumes = append(s.Volumes, volumeLine{Name: m.Volume, Colour: m.colour(), Sentence: m.sentence(), Done: m.done()})
+		s.Volumes = append(s.Volumes, volumeLine{Name: m.Volume, Colour: m.colour(), Sentence: m.concluded(), Done: m.done()})
 		s.Expected = s.Expected || m.done() && m.Expected != nil
 	}
 	return s

@@ -81,7 +81,7 @@ func (m *markdown) phases() {
 		m.printf("### %s (%s)\n\n", escape(g.Members[0].title()), escape(g.Name))
 		header := []string{""}
 		for _, member := range g.Members {
-			m.printf("- **%s**: %s\n", escape(member.Volume), escape(member.sentence()))
+			m.printf("- **%s**: %s\n", escape(member.Volume), escape(member.concluded()))
 			header = append(header, member.Volume)
 		}
 		m.printf("\n")

@@ -82,6 +82,8 @@ func (r Report) rows(g group) []row {
 		}
 		return c
 	})
+	say("Stalled", func(m member) cell { return cell{Text: m.stalled()} })
+	say("Above", func(m member) cell { return cell{Text: m.above()} })
 	say("Limited by", func(m member) cell { return cell{Text: m.limits()} })
 	say("Verdict", func(m member) cell {
 		if m.Verdict == "" {

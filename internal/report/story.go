@@ -57,20 +57,35 @@ func (r Report) headline() string {
 
 // levels says of readings without a fall on how many of them that rests: without a series, no level can be seen.
 func levels(phases []member) string {
-	seen := 0
+	seen, stalled, above := 0, 0, 0
 	for _, m := range phases {
-		if m.Verdict != "" && len(m.rates()) > 1 {
+		switch {
+		case m.above() != none:
+			above++
+		case m.Verdict != "" && len(m.rates()) > 1:
 			seen++
 		}
+		if len(m.stalls()) > 0 {
+			stalled++
+		}
 	}
-	switch unseen := len(phases) - seen; {
-	case unseen == 0:
-		return "No fall: every level holds to the end"
-	case seen == 0:
-		return "Without a log of IOPS, no level and no fall can be seen"
-	default:
-		return fmt.Sprintf("No fall in %d of %d; no level can be seen in the others, for want of a log of IOPS", seen, len(phases))
+	text := "No fall: every level holds to the end"
+	switch unseen := len(phases) - above - seen; {
+	case above == len(phases):
+		return "All are above what the volume can do"
+	case unseen > 0 && seen == 0:
+		text = "Without a log of IOPS, no level and no fall can be seen"
+	case unseen > 0:
+		text = fmt.Sprintf("No fall in %d of %d; no level can be seen in the others, for want of a log of IOPS", seen, len(phases))
+	case stalled > 0 && len(phases) == 1:
+		text = "No lasting fall, but IOPS stalled " + phases[0].stalled()
+	case stalled > 0:
+		text = fmt.Sprintf("No lasting fall, but IOPS stalled in %d of %d", stalled, len(phases))
 	}
+	if above > 0 {
+		text += fmt.Sprintf("; %d of %d are above what the volume can do", above, len(phases))
+	}
+	return text
 }
 
 // finding says what was found in one sentence.

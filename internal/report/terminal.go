@@ -8,8 +8,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
-
-	"ebscope/internal/result"
 )
 
 // Widths of the terminal report. Narrower than the least, no table fits.
@@ -136,8 +134,17 @@ func (t *terminal) write(g *grid) {
 }
 
 func (t *terminal) phases() {
-	g := t.table(table.Row{"Phase", "Volume", "IOPS", "expected", "MiB/s", "mean ms", "p50 ms", "p99 ms"}, 2, 7, 4, 5, 8, 6)
-	for _, group := range t.groups() {
+	groups := t.groups()
+	some := func(such func(member) bool) bool {
+		return slices.ContainsFunc(groups, func(g group) bool { return slices.ContainsFunc(g.Members, such) })
+	}
+	throughput := "MiB/s"
+	logged := some(func(m member) bool { return m.done() && len(m.rates()) > 1 })
+	if logged {
+		throughput += "*"
+	}
+	g := t.table(table.Row{"Phase", "Volume", "IOPS", "expected", throughput, "mean ms", "p50 ms", "p99 ms"}, 2, 7, 4, 5, 8, 6)
+	for _, group := range groups {
 		name := group.Name
 		for _, m := range group.Members {
 			volume := m.Volume
@@ -148,12 +155,16 @@ func (t *terminal) phases() {
 			name = ""
 		}
 	}
-	if t.Document.Run.Target == result.Simulated { // which is its own prediction
+	if !some(func(m member) bool { return m.Expected != nil }) {
 		const expected = 4
 		g.columns[expected-1].Hidden = true
 		g.SetColumnConfigs(g.columns)
 	}
 	t.write(g)
+	if logged {
+		t.sentence(0, faint, "* of the whole phase, as latencies are; IOPS leave out the first sample.")
+		t.line("")
+	}
 }
 
 // figures are the columns of numbers of a phase; where it is not done, its state stands in the first.
@@ -210,7 +221,7 @@ func (t *terminal) verdicts() {
 			if limits := m.limits(); len(m.LimitedBy) > 1 {
 				text += " Limited by " + limits + "."
 			}
-			t.sentence(2, style, text)
+			t.sentence(2, style, strings.TrimSpace(text+" "+m.advice()))
 		}
 	}
 	t.line("")

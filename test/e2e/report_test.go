@@ -109,6 +109,11 @@ func TestReportWrongUse(t *testing.T) {
 		"--dir":                         {"report", runDir, "-o", "svg"},
 		"draws one run at a time":       {"report", runDir, runDir, "-o", "html"},
 		"says itself what was measured": {"report", runDir, "--volume", "gp2:100GiB"},
+		"--volume is empty":             {"report", runDir, "--volume", ""},
+		"--instance is empty":           {"report", runDir, "--instance", " "},
+		"--title is empty":              {"report", runDir, "--title", " "},
+		"--dir is empty":                {"report", runDir, "-o", "svg", "--dir", ""},
+		"a title has 200 at most":       {"report", runDir, "--title", strings.Repeat("é", 201)},
 	} {
 		if o := run(t, dir, args...); o.code != 2 || !strings.Contains(o.stderr, want) || o.stdout != "" {
 			t.Errorf("%v: exit %d, %q on stdout, and\n%s\nwant 2 and %q", args, o.code, o.stdout, o.stderr, want)

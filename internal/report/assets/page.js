@@ -104,6 +104,37 @@
     }}};
   }
 
+  // Tints where the rate stalled, never thinner than two pixels, and draws the rate that is not allowed to be passed.
+  function noteworthy(spec) {
+    return {hooks: {
+      drawClear: u => {
+        const {ctx, bbox} = u;
+        ctx.save();
+        ctx.fillStyle = colour("--bad") + "33";
+        for (const s of spec.stalls || []) {
+          const left = Math.max(bbox.left, u.valToPos(s.from, "x", true)), right = Math.min(bbox.left + bbox.width, u.valToPos(s.to, "x", true));
+          if (right > bbox.left && left < bbox.left + bbox.width) ctx.fillRect(left, bbox.top, Math.max(2, right - left), bbox.height);
+        }
+        ctx.restore();
+      },
+      draw: u => {
+        const {ctx, bbox} = u;
+        ctx.save();
+        ctx.strokeStyle = colour("--bad");
+        ctx.lineWidth = 1.5 * devicePixelRatio;
+        ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
+        for (const at of spec.bounds || []) {
+          const y = u.valToPos(at, "y", true);
+          ctx.beginPath();
+          ctx.moveTo(bbox.left, y);
+          ctx.lineTo(bbox.left + bbox.width, y);
+          ctx.stroke();
+        }
+        ctx.restore();
+      },
+    }};
+  }
+
   function readout(spec) {
     const node = document.createElement("p");
     node.className = "readout";
@@ -171,7 +202,7 @@
       padding: spec.above && spec.marks.length ? [u => u.width < 500 ? 66 : 52, null, null, null] : undefined,
       legend: {show: false},
       cursor: {y: !!spec.cells, points: {show: false}, drag: {x: time, y: false}}, // two clicks show the whole again
-      plugins: [marks(spec), readout(spec), ...(spec.cells ? [heat(spec)] : [])],
+      plugins: [marks(spec), noteworthy(spec), readout(spec), ...(spec.cells ? [heat(spec)] : [])],
     };
     // Both volumes' windows end at times of their own: join fills the other's with undefined, which breaks no line.
     const data = spec.cells ? [[0, spec.span], [spec.y.low, spec.y.high]] : uPlot.join([...spec.series.map(s => [s.t, s.v]), ...extremes]);
