@@ -215,3 +215,30 @@ func TestWhatIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// A group would be given every file of an existing claim, and its application might not start again.
+func TestAnExistingClaimKeepsItsOwners(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		spec    manifest.Spec
+		user    int64
+		grouped bool // files of all volumes are given to the pod's group
+		level   string
+	}{
+		{"made", standard(t), 65532, true, "restricted"},
+		{"raw", raw(t), 0, false, "baseline"}, // device nodes are root's, and so is a new results volume
+		{"claimed", claimed(t), 0, false, "baseline"},
+	} {
+		all := objects(t, c.spec)
+		security := all[len(all)-1].(*batchv1.Job).Spec.Template.Spec.SecurityContext
+		if got := *security.RunAsUser; got != c.user {
+			t.Errorf("%s: runs as %d, want %d", c.name, got, c.user)
+		}
+		if got := security.FSGroup != nil; got != c.grouped {
+			t.Errorf("%s: has a group for all files: %v, want %v", c.name, got, c.grouped)
+		}
+		if got := c.spec.PodSecurityLevel(); got != c.level {
+			t.Errorf("%s: level %s, want %s", c.name, got, c.level)
+		}
+	}
+}

@@ -99,8 +99,7 @@ var clusterPermissions = []Permission{
 
 	{"storage.k8s.io", "csidrivers", "", "get", "whether the provisioner is installed", ForChecks},
 	{"storage.k8s.io", "csidrivers", "", "list", "names the drivers there are where one is missing", ForChecks},
-	{"storage.k8s.io", "csinodes", "", "get", "how many volumes a node takes", ForChecks},
-	{"storage.k8s.io", "csinodes", "", "list", "the same for all nodes", ForChecks},
+	{"storage.k8s.io", "csinodes", "", "list", "how many volumes a node takes", ForChecks},
 	{"storage.k8s.io", "volumeattachments", "", "list", "how many of them are taken", ForChecks},
 	{"apps", "daemonsets", "ebs-csi-node", "get", "version of the EBS CSI driver, from its image", ForChecks},
 	{"karpenter.sh", "nodepools", "", "list", "whether a NodePool fits the run and lets its nodes live long enough", ForChecks},
