@@ -43,10 +43,13 @@ type benchOptions struct {
 	engine   string
 	catalog  string // as on the command line
 	output   string
+
+	kubernetes kubernetesOptions
 }
 
 func newBenchCommand() *cobra.Command {
 	var o benchOptions
+	var kubernetesFlags []string
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure volumes with fio and report what limited them",
@@ -55,6 +58,9 @@ results, the analysis and a report.
 
 Without options it runs gp2-vs-gp3, 60 times compressed, on two emulated volumes: every time constant is divided by 60,
 rates and latencies stay. On real volumes nothing is compressed, and the profile takes 70 minutes.
+
+With --target kubernetes the profile runs on PersistentVolumeClaims, in a pod that needs nothing but the cluster: when the
+connection is lost, or this program ends, attach finds the run again. Everything that was made is removed at the end.
 
 A run that was cut goes on with --resume.
 
@@ -65,6 +71,8 @@ as 'runs/ID-r*'. Emulated volumes start with the same credits each time; a real 
   ebscope bench --profile quick -o json
   ebscope bench --target path --path gp2=/mnt/gp2 --path gp3=/mnt/gp3
   ebscope bench --profile quick --repeat 5
+  ebscope bench --target kubernetes --storage-class gp2=gp2 --storage-class gp3=gp3
+  ebscope bench --target kubernetes --dry-run | kubectl apply --server-side -f -
   ebscope bench --resume runs/20261130T120000Z-gp2-vs-gp3-emulated`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -73,12 +81,18 @@ as 'runs/ID-r*'. Emulated volumes start with the same credits each time; a real 
 			if err != nil {
 				return err
 			}
+			if result.Target(o.target) == result.Kubernetes {
+				return runBenchKubernetes(cmd.Context(), o, catalog, cmd.Flags().Changed, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
+			if err := onlyKubernetes(kubernetesFlags, o.target, cmd.Flags().Changed); err != nil {
+				return err
+			}
 			return runBench(cmd.Context(), o, catalog, cmd.Flags().Changed, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.profile, "profile", "p", defaultProfile, "profile: "+strings.Join(workload.Names(), ", ")+", or a YAML file")
-	f.StringVarP(&o.target, "target", "t", string(result.Emulated), "what to measure: emulated (volumes made here), path (a directory per volume)")
+	f.StringVarP(&o.target, "target", "t", string(result.Emulated), "what to measure: emulated (volumes made here), path (a directory per volume), kubernetes (claims)")
 	f.StringToStringVar(&o.paths, "path", nil, "NAME=DIR: directory on the volume NAME of the profile, for --target path; volumes without one are left out")
 	f.Float64Var(&o.compress, "compress", 1, "divide every time constant by this; emulated volumes only (default 60 for "+defaultProfile+")")
 	f.StringVar(&o.resume, "resume", "", "go on with the run in this directory")
@@ -87,6 +101,7 @@ as 'runs/ID-r*'. Emulated volumes start with the same credits each time; a real 
 	f.StringVar(&o.fio, "fio", "fio", "fio program")
 	f.StringVar(&o.engine, "engine", process.DefaultEngine, "fio I/O engine")
 	outputFlag(cmd, &o.output, "text", "json")
+	kubernetesFlags = o.kubernetes.add(cmd)
 	return cmd
 }
 
@@ -190,98 +205,6 @@ func present(dir string, r report.Report, format string, stdout io.Writer) error
 	}
 	_, err := fmt.Fprintf(stdout, "\nReport: %s\n", filepath.Join(dir, result.HTMLFile))
 	return err
-}
-
-func newPlan(o benchOptions, catalog *ebs.Catalog, given func(flag string) bool) (bench.Plan, error) {
-	profile, err := loadProfile(catalog, o.profile)
-	if err != nil {
-		return bench.Plan{}, err
-	}
-	plan := bench.Plan{
-		Profile: profile, Catalog: catalog, Compress: o.compress, Target: result.Target(o.target), Paths: o.paths, Runs: o.runs,
-		Tool: tool(), Engine: o.engine,
-	}
-	switch {
-	case o.repeat < 1 || o.repeat > maxRepeat:
-		return plan, fmt.Errorf("--repeat %d: use 1 to %d", o.repeat, maxRepeat)
-	case o.repeat > 1:
-		plan.Repeat = &result.Repeat{Index: 1, Of: o.repeat}
-	}
-	switch plan.Target {
-	case result.Emulated:
-		if !given("compress") && o.profile == defaultProfile {
-			plan.Compress = defaultCompress
-		}
-		if len(o.paths) > 0 {
-			return plan, errors.New("--path is for --target path; add that, or leave out --path")
-		}
-	case result.Path:
-		if len(o.paths) == 0 {
-			return plan, errors.New("--target path needs a directory for at least one volume: --path NAME=DIR")
-		}
-		if plan.Profile, err = profile.Only(o.paths); err != nil {
-			return plan, err
-		}
-		if plan.Paths, err = absolute(o.paths); err != nil {
-			return plan, err
-		}
-	default:
-		return plan, fmt.Errorf("--target %q: use emulated or path", o.target)
-	}
-	plan.Command = benchCommand(o, plan)
-	return plan, plan.Validate()
-}
-
-// loadProfile finds a profile by name or, where the name is that of a file, reads it.
-func loadProfile(catalog *ebs.Catalog, name string) (workload.Profile, error) {
-	if !strings.ContainsAny(name, "/\\") && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".yml") {
-		return workload.Shipped(catalog, name)
-	}
-	text, err := readLimited(name, maxProfile)
-	if err != nil {
-		return workload.Profile{}, fmt.Errorf("read the profile: %w", err)
-	}
-	p, err := workload.Parse(catalog, text)
-	if err != nil {
-		return workload.Profile{}, fmt.Errorf("profile %s: %w", name, err)
-	}
-	return p, nil
-}
-
-// absolute makes directories absolute, so that a run can be resumed from anywhere.
-func absolute(paths map[string]string) (map[string]string, error) {
-	all := map[string]string{}
-	for name, dir := range paths {
-		if dir == "" {
-			return nil, fmt.Errorf("--path %s= names no directory", name)
-		}
-		path, err := filepath.Abs(dir)
-		if err != nil {
-			return nil, fmt.Errorf("--path %s=%s: %w", name, dir, err)
-		}
-		all[name] = path
-	}
-	return all, nil
-}
-
-// benchCommand writes down the command that repeats a run.
-func benchCommand(o benchOptions, plan bench.Plan) string {
-	parts := []string{"ebscope bench", "--profile " + quoted(o.profile), "--target " + o.target}
-	if plan.Compress != 1 || plan.Target == result.Emulated {
-		parts = append(parts, fmt.Sprintf("--compress %g", plan.Compress))
-	}
-	for _, v := range plan.Profile.Volumes {
-		if dir, ok := o.paths[v.Name]; ok {
-			parts = append(parts, "--path "+quoted(v.Name+"="+dir))
-		}
-	}
-	if o.engine != process.DefaultEngine {
-		parts = append(parts, "--engine "+o.engine)
-	}
-	if o.repeat > 1 {
-		parts = append(parts, fmt.Sprintf("--repeat %d", o.repeat))
-	}
-	return strings.Join(parts, " ") + o.catalog
 }
 
 func environment(plan bench.Plan, fio process.Fio) result.Environment {

@@ -58,8 +58,8 @@ cannot apply here, 5 done in part, 130 interrupted.`,
 		return usage("%w; see %s --help", err, cmd.CommandPath())
 	})
 	root.PersistentFlags().String(catalogFlag, "", "YAML file with limits and prices that are added to those that ship, or override them")
-	root.AddCommand(newBenchCommand(), newEmulateCommand(), newSimulateCommand(), newAnalyzeCommand(), newReportCommand(), newLimitsCommand(),
-		newCompareCommand(), newForecastCommand(), newSizeCommand(), newCheckCommand(), newCleanupCommand(), newVersionCommand())
+	root.AddCommand(newBenchCommand(), newStatusCommand(), newAttachCommand(), newCollectCommand(), newEmulateCommand(), newSimulateCommand(), newAnalyzeCommand(), newReportCommand(), newLimitsCommand(),
+		newCompareCommand(), newSpreadCommand(), newForecastCommand(), newSizeCommand(), newCheckCommand(), newCleanupCommand(), newVersionCommand())
 	return root
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"ebscope/internal/bench"
 	"ebscope/internal/cloud"
+	"ebscope/internal/cluster"
 	"ebscope/internal/ebs"
 	"ebscope/internal/emulate"
 	"ebscope/internal/fio/process"
@@ -45,6 +46,9 @@ func exitCode(err error) int {
 	var (
 		wrongUse usageError
 		unknown  *ebs.UnknownError
+		noRun    *cluster.NoRunError
+		twoRuns  *cluster.AmbiguousRunError
+		noConfig *cluster.ConfigError
 		part     partError
 		failed   thresholdError
 	)
@@ -57,7 +61,7 @@ func exitCode(err error) int {
 		return exitPart
 	case errors.As(err, &failed):
 		return exitThreshold
-	case errors.As(err, &wrongUse), errors.As(err, &unknown), isOneOf(err, cloud.ErrNoRegion, cloud.ErrUnknownType, cloud.ErrUnknownRegion):
+	case errors.As(err, &wrongUse), errors.As(err, &unknown), errors.As(err, &noRun), errors.As(err, &twoRuns), errors.As(err, &noConfig), isOneOf(err, cloud.ErrNoRegion, cloud.ErrUnknownType, cloud.ErrUnknownRegion):
 		return exitUsage
 	case declined(err):
 		return exitDeclined
@@ -75,10 +79,13 @@ func declined(err error) bool {
 		oldFio      *process.TooOldError
 		noEngine    *process.EngineError
 		unmet       unmetError
+		rejected    *cluster.DeclinedError
+		forbidden   *cluster.ForbiddenError
+		noCluster   *cluster.NoConfigError
 	)
 	return isOneOf(err, cloud.ErrNoCredentials, cloud.ErrInvalid, cloud.ErrDenied) ||
 		errors.As(err, &bad) || errors.As(err, &unavailable) || errors.As(err, &noFio) || errors.As(err, &oldFio) || errors.As(err, &noEngine) ||
-		errors.As(err, &unmet)
+		errors.As(err, &unmet) || errors.As(err, &rejected) || errors.As(err, &forbidden) || errors.As(err, &noCluster)
 }
 
 func isOneOf(err error, sentinels ...error) bool {

@@ -16,6 +16,7 @@ import (
 // progress shows how a run comes along.
 type progress interface {
 	bench.Progress
+	note(text string) // a line that stays
 	close()
 }
 
@@ -69,6 +70,8 @@ func (p *progressLines) PhaseEnded(m *result.Measurement, err error) {
 	fmt.Fprintf(p.w, "%s %s\n", p.title, outcome(m, err))
 }
 
+func (p *progressLines) note(text string) { fmt.Fprintln(p.w, text) }
+
 func (p *progressLines) close() {}
 
 // progressBar draws one bar over the whole run, and leaves a line for each finished phase above it.
@@ -110,6 +113,11 @@ func (p *progressBar) PhaseEnded(m *result.Measurement, err error) {
 	fmt.Fprintf(p.w, "%-26s %s\n", p.title, outcome(m, err))
 }
 
+func (p *progressBar) note(text string) {
+	p.close()
+	fmt.Fprintln(p.w, text)
+}
+
 func (p *progressBar) close() {
 	if p.bar != nil {
 		_ = p.bar.Clear()
@@ -122,6 +130,8 @@ func outcome(m *result.Measurement, err error) string {
 		return "interrupted"
 	case err != nil:
 		return "failed"
+	case m == nil: // it is in a cluster, and not yet here
+		return "done"
 	default:
 		return fmt.Sprintf("%12s %9.1f MiB/s  mean latency %.2f ms", m.Total.IOPS, m.Total.Throughput.MiBps(),
 			float64(m.Total.Latency.Mean)/float64(time.Millisecond))

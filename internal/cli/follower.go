@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"ebscope/internal/bench"
+	"ebscope/internal/cluster"
+	"ebscope/internal/cluster/runner"
+	"ebscope/internal/fio/process"
+	"ebscope/internal/result"
+	"ebscope/internal/workload"
+)
+
+// follower turns what happens in a cluster into progress, as of a run on this machine.
+type follower struct {
+	progress progress
+	pairs    int
+	over     int // pairs that have ended
+	phases   []workload.Phase
+	takes    []time.Duration // how long each is expected to take
+	current  int             // index of the phase that runs; -1: none does
+	started  time.Time       // when it began, by the node's clock
+	told     map[string]string
+}
+
+func newFollower(record result.Run, pairs int, stderr io.Writer) (*follower, error) {
+	catalog, err := record.Limits()
+	if err != nil {
+		return nil, err
+	}
+	profile := record.Profile.Compressed(record.Compress)
+	f := &follower{progress: newProgress(stderr, record), pairs: pairs, phases: profile.Phases, current: -1, told: map[string]string{}}
+	for _, p := range profile.Phases {
+		f.takes = append(f.takes, bench.Takes(catalog, profile, p))
+	}
+	return f, nil
+}
+
+// handle takes in one thing that happens.
+func (f *follower) handle(h cluster.Happening) {
+	switch h := h.(type) {
+	case cluster.Line:
+		f.line(h.Event)
+	case cluster.Rate:
+		if f.current >= 0 && !h.Time.Before(f.started) {
+			f.progress.PhaseAt(process.Progress{Elapsed: h.Time.Sub(f.started), IOPS: h.IOPS})
+		}
+	case cluster.PodChange:
+		f.pod(h)
+	case cluster.ClusterEvent:
+		if h.Warning {
+			f.note("%s %s: %s: %s", h.Kind, h.Object, h.Reason, h.Message)
+		}
+	case cluster.PairEnd:
+		f.over++
+		if f.pairs > 1 {
+			f.note("set %d of volumes has %s (%d of %d are over)", h.Pair.Pair+1, h.Pair.State, f.over, f.pairs)
+		}
+	case cluster.LinesLost:
+		f.note("the log of pod %s cannot be read any more (%v); its finished phases are on the results volume", h.Pod, h.Err)
+	case cluster.Connection:
+		if h.Err != nil {
+			f.note("%v; the run goes on meanwhile", h.Err)
+		} else {
+			f.note("the API server answers again")
+		}
+	}
+}
+
+// line follows the runner's own words.
+func (f *follower) line(e runner.Event) {
+	i := e.Index - 1
+	known := i >= 0 && i < len(f.phases)
+	switch e.Kind {
+	case runner.PodStarted:
+		f.note("pod %s runs on node %s", e.Pod, e.Node)
+	case runner.PhaseCut:
+		if known {
+			f.note("%s was cut and is measured anew", phaseTitle(f.phases[i]))
+		}
+		f.current = -1
+	case runner.PhaseStarted:
+		if known {
+			f.current, f.started = i, e.Time
+			f.progress.PhaseStarted(e.Index, len(f.phases), f.phases[i], f.takes[i], f.remaining(i))
+		}
+	case runner.PhaseEnded:
+		if f.current >= 0 {
+			f.progress.PhaseEnded(nil, nil)
+		}
+		f.current = -1
+	case runner.PhaseFailed, runner.RunFailed:
+		if f.current >= 0 {
+			f.progress.PhaseEnded(nil, errors.New(e.Text))
+		}
+		f.note("%s", cmp.Or(e.Text, "the run failed"))
+		f.current = -1
+	}
+}
+
+// pod tells what becomes of pods: why one waits, and when one is lost.
+func (f *follower) pod(c cluster.PodChange) {
+	p := c.Pod
+	said := fmt.Sprint(p.State, p.Reason, p.Message)
+	if f.told[p.Name] == said {
+		return
+	}
+	f.told[p.Name] = said
+	switch p.State {
+	case cluster.PodPending:
+		if p.Reason != "" && p.Reason != "ContainerCreating" {
+			f.note("pod %s waits: %s: %s", p.Name, p.Reason, p.Message)
+		}
+	case cluster.PodEvicted, cluster.PodLost, cluster.PodDeleted, cluster.PodFailed:
+		f.note("pod %s is %s: %s %s", p.Name, p.State, p.Reason, p.Message)
+		f.current = -1
+	}
+	if c.Replaces != "" {
+		f.note("pod %s takes the place of %s", p.Name, c.Replaces)
+	}
+}
+
+func (f *follower) note(format string, args ...any) {
+	f.progress.note(visible(fmt.Sprintf(format, args...)))
+}
+
+// remaining is how long the phases from an index on take.
+func (f *follower) remaining(from int) (sum time.Duration) {
+	for i := from; i < len(f.phases); i++ {
+		sum += f.takes[i] + f.phases[i].Rest + bench.StartUp
+	}
+	return sum
+}
