@@ -55,6 +55,15 @@ type Cluster struct {
 
 var errExternal = errors.New("this cluster was not started by the tests; unset " + ExternalVariable + " for a test that needs its own")
 
+// WantedVariable set to 1 lets tests start clusters, which takes rights and, the first time, many minutes.
+const WantedVariable = "EBSCOPE_E2E"
+
+// Wanted says whether tests may open a cluster.
+func Wanted() bool { return os.Getenv(WantedVariable) == "1" || os.Getenv(ExternalVariable) != "" }
+
+// SkipReason is what a test says that is skipped for want of a cluster.
+const SkipReason = "this needs a Kubernetes cluster; `make e2e` builds and starts one, or set " + ExternalVariable + " to the kubeconfig of an existing one"
+
 // Open returns the cluster that E2E_KUBECONFIG names, or else builds and starts one. Progress gets a line for each step. The
 // caller closes the cluster.
 func Open(ctx context.Context, progress io.Writer) (*Cluster, error) {
@@ -122,6 +131,9 @@ func (c *Cluster) External() bool { return c.etcd == nil && c.api == nil && c.pr
 // Logs returns the folder with the log of each part: kube-apiserver.log, node.log (containerd and kubelet), ….
 func (c *Cluster) Logs() string { return filepath.Join(c.dir, "logs") }
 
+// SaveLogs copies the logs to a folder that does not go with the cluster.
+func (c *Cluster) SaveLogs(dir string) error { return os.CopyFS(dir, os.DirFS(c.Logs())) }
+
 // Kubectl returns the path of a kubectl of the cluster's version.
 func (c *Cluster) Kubectl() string {
 	if c.External() {
@@ -146,9 +158,10 @@ func (c *Cluster) Close(ctx context.Context) error {
 
 // sweep removes what killed tests have left.
 func sweep(ctx context.Context, progress io.Writer) error {
+	orphans := detachHolders("", true)
 	removed, err := emulate.Sweep(ctx)
 	for _, line := range removed {
 		fmt.Fprintln(progress, line)
 	}
-	return errors.Join(err, sweepFolders(ctx, progress))
+	return errors.Join(orphans, err, sweepFolders(ctx, progress))
 }

@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -125,26 +123,9 @@ func (p *provisioner) remove(ctx context.Context, name string) error {
 	if device == nil {
 		return nil
 	}
-	err := releaseDevice(ctx, device.Path())
-	err = errors.Join(err, device.Close(ctx))
+	err := errors.Join(detachHolders(device.Path(), false), device.Close(ctx))
 	if dirErr := os.Remove(filepath.Join(p.mounts, name)); !errors.Is(dirErr, os.ErrNotExist) {
 		err = errors.Join(err, dirErr)
 	}
 	return err
-}
-
-// releaseDevice detaches the loop devices that a kubelet has put over a raw device to hold it, and left when it was killed.
-func releaseDevice(ctx context.Context, path string) error {
-	list, err := output(exec.CommandContext(ctx, "losetup", "--noheadings", "--output", "NAME,BACK-FILE", "--list"))
-	if err != nil {
-		return err
-	}
-	for line := range strings.Lines(list) {
-		if name, back, _ := strings.Cut(strings.TrimSpace(line), " "); strings.TrimSpace(back) == path {
-			if _, err := output(exec.CommandContext(ctx, "losetup", "--detach", name)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
