@@ -100,10 +100,10 @@ func (s *survey) permissions(ctx context.Context) ([]Finding, error) {
 	var all []Finding
 	for _, m := range missing {
 		if m.Need == manifest.ForChecks {
-			all = append(all, warn("permission", "this user may not %s, so a check is left out (%s): look yourself, or bind the Role that ebscope ships", m, m.Why))
+			all = append(all, warn("permission", "this user may not %s, so a check is left out (%s): look yourself, or have the Role in docs/kubernetes/role.yaml bound", m, m.Why))
 			continue
 		}
-		all = append(all, refuse("permission", "this user may not %s (%s): have an administrator bind the Role that ebscope ships", m, m.Why))
+		all = append(all, refuse("permission", "this user may not %s (%s): have an administrator bind the Role in docs/kubernetes/role.yaml", m, m.Why))
 	}
 	return all, nil
 }

@@ -35,8 +35,8 @@ func (s *survey) inspectNamespace(ctx context.Context) ([]Finding, error) {
 	}
 	level, needs := n.Labels[manifest.EnforceLabel], s.Spec.PodSecurityLevel()
 	if level == manifest.LevelRestricted && needs != manifest.LevelRestricted {
-		return []Finding{refuse("pod-security", "namespace %s enforces Pod Security level %s, and a pod that writes to a raw device needs %s: "+
-			"take another namespace, or volumes with a file system (--volume-mode Filesystem)", n.Name, level, needs)}, nil
+		return []Finding{refuse("pod-security", "namespace %s enforces Pod Security level %s, and the run's pod needs %s, since raw devices and the "+
+			"file systems of existing claims are root's: use another namespace, or let the run make volumes with a file system of its own", n.Name, level, needs)}, nil
 	}
 	return nil, nil
 }

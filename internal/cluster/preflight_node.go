@@ -90,7 +90,8 @@ func (s *survey) tooFew(sieve sieve, nodes, pairs int, against reasons) []Findin
 	if len(s.nodes) > 0 {
 		what = fmt.Sprintf("%d pairs need as many nodes, and only %d can be used", pairs, len(s.nodes))
 	}
-	text := fmt.Sprintf("%s: of %d nodes, %s; and no Karpenter NodePool fits. Choose another node selector or instance type, tolerate the taint, or add a node", what, nodes, against)
+	text := fmt.Sprintf("%s: of %s, %s; and no Karpenter NodePool fits. Choose another node selector or instance type, tolerate the taint, or add a node",
+		what, plural(nodes, "node"), against)
 	if nodes == 0 {
 		text = "the cluster has no node, and no Karpenter NodePool fits: add a node"
 	}
@@ -98,6 +99,13 @@ func (s *survey) tooFew(sieve sieve, nodes, pairs int, against reasons) []Findin
 		return []Finding{warn(sieve.code, "%s (NodePools may not be listed)", text)}
 	}
 	return []Finding{refuse(sieve.code, "%s", text)}
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // pageSize keeps the answer about a large cluster's nodes from taking hundreds of megabytes at once.
