@@ -74,9 +74,14 @@ func (r *logReader) read(ctx context.Context, line func(time.Time, string)) erro
 				return r.client.failed(err, "read the log of pod %s/%s", r.namespace, r.pod)
 			}
 		}
+		news := r.over
+		if over {
+			news = nil
+		}
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-news:
 		case <-time.After(pause.Step()):
 		}
 	}
