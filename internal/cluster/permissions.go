@@ -38,19 +38,25 @@ const reviewsAtOnce = 16
 // newNamespace says that the namespace does not exist, newClasses that StorageClasses are to be made.
 func (c *Client) MissingPermissions(ctx context.Context, newNamespace, newClasses bool) ([]Missing, error) {
 	wanted := neededPermissions(c.Namespace, newNamespace, newClasses)
-	allowed, errs := make([]bool, len(wanted)), make([]error, len(wanted))
-	var asking sync.WaitGroup
+	allowed := make([]bool, len(wanted))
+	asking, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var answers sync.WaitGroup
 	slots := make(chan struct{}, reviewsAtOnce)
 	for i := range wanted {
 		slots <- struct{}{}
-		asking.Go(func() {
-			allowed[i], errs[i] = c.may(ctx, wanted[i])
-			<-slots
+		answers.Go(func() {
+			defer func() { <-slots }()
+			ok, err := c.may(asking, wanted[i])
+			if err != nil {
+				stop(err) // the first is enough: the others would fail alike
+			}
+			allowed[i] = ok
 		})
 	}
-	asking.Wait()
-	if i := slices.IndexFunc(errs, func(err error) bool { return err != nil }); i >= 0 {
-		return nil, errs[i] // one is enough: they all have the same cause
+	answers.Wait()
+	if err := context.Cause(asking); err != nil {
+		return nil, err
 	}
 	var missing []Missing
 	for i, ok := range allowed {
