@@ -23,8 +23,24 @@ import (
 // analyzeOptions is what the user gives beside the paths.
 type analyzeOptions struct {
 	output, volume, instance string
+	latencyUnit              string
 	catalog                  *ebs.Catalog // nil where the user gave none
 }
+
+// flags adds those that say what results cannot say themselves.
+func (o *analyzeOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.volume, "volume", "", "volume that was measured, as TYPE:SIZE[:IOPS[:MiB/s]], such as gp3:500GiB:6000:250")
+	f.StringVar(&o.instance, "instance", "", "EC2 instance type that it was measured from, such as m5.xlarge")
+	latencyUnitFlag(cmd, &o.latencyUnit)
+}
+
+func latencyUnitFlag(cmd *cobra.Command, to *string) {
+	cmd.Flags().StringVar(to, "latency-unit", "", "unit of latencies in logs that do not show it: ns (fio 3 and later), us (before fio 3) or ms")
+}
+
+// says tells whether any was given.
+func (o analyzeOptions) says() bool { return o.volume != "" || o.instance != "" || o.latencyUnit != "" }
 
 func newAnalyzeCommand() *cobra.Command {
 	var o analyzeOptions
@@ -50,12 +66,12 @@ One run directory of ebscope is analyzed anew from its raw files, and its analys
 			if o.catalog, err = givenCatalog(cmd); err != nil {
 				return err
 			}
-			if err := notEmpty(cmd, "volume", "instance"); err != nil {
+			if err := notEmpty(cmd, "volume", "instance", "latency-unit"); err != nil {
 				return err
 			}
 			if len(args) == 1 && isRunDirectory(args[0]) {
-				if o.volume != "" || o.instance != "" {
-					return usage("%s is a run directory, which says itself what was measured; leave out --volume and --instance", args[0])
+				if o.says() {
+					return usage("%s is a run directory, which says itself what was measured; leave out --volume, --instance and --latency-unit", args[0])
 				}
 				return runAnalyze(cmd.Context(), args[0], o.catalog, o.output, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
@@ -63,8 +79,7 @@ One run directory of ebscope is analyzed anew from its raw files, and its analys
 		},
 	}
 	outputFlag(cmd, &o.output, "text", "json")
-	cmd.Flags().StringVar(&o.volume, "volume", "", "volume that was measured, as TYPE:SIZE[:IOPS[:MiB/s]], such as gp3:500GiB:6000:250")
-	cmd.Flags().StringVar(&o.instance, "instance", "", "EC2 instance type that it was measured from, such as m5.xlarge")
+	o.flags(cmd)
 	return cmd
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ebscope/internal/compare"
-	"ebscope/internal/ebs"
 	"ebscope/internal/intake"
 	"ebscope/internal/report"
 	"ebscope/internal/result"
@@ -19,6 +18,7 @@ import (
 
 func newCompareCommand() *cobra.Command {
 	var output, failOn string
+	var o analyzeOptions
 	cmd := &cobra.Command{
 		Use:   "compare BASELINE OTHER...",
 		Short: "Hold runs or files against a baseline, and say which differences are proved",
@@ -50,23 +50,30 @@ one that is proved, or cannot be tested, ends with exit code 3, and so does a ph
 					return usage("--fail-on %q: %w", failOn, err)
 				}
 			}
-			catalog, err := givenCatalog(cmd)
+			if err := notEmpty(cmd, "latency-unit"); err != nil {
+				return err
+			}
+			_, err := o.unit()
 			if err != nil {
 				return err
 			}
-			return runCompare(cmd.Context(), args, catalog, thresholds, output, cmd.InOrStdin(), cmd.OutOrStdout())
+			if o.catalog, err = givenCatalog(cmd); err != nil {
+				return err
+			}
+			return runCompare(cmd.Context(), args, o, thresholds, output, cmd.InOrStdin(), cmd.OutOrStdout())
 		},
 	}
+	latencyUnitFlag(cmd, &o.latencyUnit)
 	cmd.Flags().StringVar(&failOn, "fail-on", "", "changes that are not acceptable, such as 'iops<-5%,p99>+10%'")
 	outputFlag(cmd, &output, "text", "json", "markdown", "csv", "html")
 	return cmd
 }
 
-func runCompare(ctx context.Context, args []string, catalog *ebs.Catalog, thresholds []compare.Threshold, output string, stdin io.Reader, stdout io.Writer) error {
+func runCompare(ctx context.Context, args []string, o analyzeOptions, thresholds []compare.Threshold, output string, stdin io.Reader, stdout io.Writer) error {
 	subjects := make([]compare.Subject, len(args))
 	var notes []result.Note
 	for i, arg := range args {
-		s, of, err := loadSubject(ctx, arg, catalog, stdin)
+		s, of, err := loadSubject(ctx, arg, o, stdin)
 		if err != nil {
 			return err
 		}

@@ -10,13 +10,12 @@ import (
 
 	"ebscope/internal/analyze"
 	"ebscope/internal/compare"
-	"ebscope/internal/ebs"
 	"ebscope/internal/result"
 )
 
 // loadSubject reads a subject of a comparison: a run directory or results of any tool, one volume of a run, or several that
 // repeat each other. Notes say what was skipped.
-func loadSubject(ctx context.Context, arg string, catalog *ebs.Catalog, stdin io.Reader) (compare.Subject, []result.Note, error) {
+func loadSubject(ctx context.Context, arg string, o analyzeOptions, stdin io.Reader) (compare.Subject, []result.Note, error) {
 	paths, err := repeats(arg)
 	if err != nil {
 		return compare.Subject{}, nil, err
@@ -25,7 +24,7 @@ func loadSubject(ctx context.Context, arg string, catalog *ebs.Catalog, stdin io
 	var all []result.Note
 	for i, path := range paths {
 		var notes []result.Note
-		if subjects[i], notes, err = loadOne(ctx, path, catalog, stdin); err != nil {
+		if subjects[i], notes, err = loadOne(ctx, path, o, stdin); err != nil {
 			return compare.Subject{}, nil, err
 		}
 		all = append(all, notes...)
@@ -69,19 +68,19 @@ func repeats(arg string) ([]string, error) {
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }
 
 // loadOne reads RUN, RUN:VOLUME, or what any tool wrote.
-func loadOne(ctx context.Context, path string, catalog *ebs.Catalog, stdin io.Reader) (compare.Subject, []result.Note, error) {
+func loadOne(ctx context.Context, path string, o analyzeOptions, stdin io.Reader) (compare.Subject, []result.Note, error) {
 	dir, volume := path, ""
 	if i := strings.LastIndexByte(path, ':'); i > 0 && !exists(path) && isRunDirectory(path[:i]) {
 		dir, volume = path[:i], path[i+1:]
 	}
 	if !isRunDirectory(dir) {
-		r, err := loadReadings(ctx, []string{path}, analyzeOptions{catalog: catalog}, stdin)
+		r, err := loadReadings(ctx, []string{path}, o, stdin)
 		if err != nil {
 			return compare.Subject{}, nil, err
 		}
 		return compare.OfReadings(path, r.Readings, r.Document), r.Document.Notes, nil
 	}
-	limits, run, measured, err := loadMeasured(dir, catalog)
+	limits, run, measured, err := loadMeasured(dir, o.catalog)
 	if err != nil {
 		return compare.Subject{}, nil, err
 	}

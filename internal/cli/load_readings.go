@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"ebscope/internal/analyze"
 	"ebscope/internal/ebs"
@@ -24,7 +25,11 @@ func loadReadings(ctx context.Context, paths []string, o analyzeOptions, stdin i
 	if err != nil {
 		return report.Report{}, err
 	}
-	readings, notes, err := intake.Open(ctx, paths, stdin)
+	unit, err := o.unit()
+	if err != nil {
+		return report.Report{}, err
+	}
+	readings, notes, err := intake.Open(ctx, paths, stdin, intake.Options{LatencyUnit: unit})
 	var missing *intake.MissingError
 	var argument *intake.ArgumentError
 	if errors.As(err, &missing) || errors.As(err, &argument) {
@@ -37,6 +42,21 @@ func loadReadings(ctx context.Context, paths []string, o analyzeOptions, stdin i
 		Run: result.Run{Target: result.Imported, Compress: 1}, Catalog: catalog,
 		Document: analyze.Readings(catalog, readings, notes, given), Readings: readings,
 	}, nil
+}
+
+// unit is that of latencies in logs that do not show it, zero where the user does not say.
+func (o analyzeOptions) unit() (time.Duration, error) {
+	switch strings.ToLower(o.latencyUnit) {
+	case "":
+		return 0, nil
+	case "ns":
+		return time.Nanosecond, nil
+	case "us", "µs", "μs": // the micro sign, and the Greek letter
+		return time.Microsecond, nil
+	case "ms":
+		return time.Millisecond, nil
+	}
+	return 0, usage("--latency-unit %q: use ns (fio 3 and later), us (before fio 3) or ms", o.latencyUnit)
 }
 
 // given reads what the user says that was measured.

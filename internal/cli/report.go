@@ -56,7 +56,7 @@ and pictures are light.`,
 				_, err := cmd.OutOrStdout().Write(schema.Analysis)
 				return err
 			}
-			err := notEmpty(cmd, "volume", "instance", "title", "dir")
+			err := notEmpty(cmd, "volume", "instance", "latency-unit", "title", "dir")
 			if err != nil {
 				return err
 			}
@@ -77,8 +77,7 @@ and pictures are light.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.volume, "volume", "", "volume that was measured, as TYPE:SIZE[:IOPS[:MiB/s]]; for results that are no run directory")
-	f.StringVar(&o.instance, "instance", "", "EC2 instance type that it was measured from; likewise")
+	o.flags(cmd)
 	f.StringVar(&o.theme, "theme", string(report.Auto), "colours of a page or picture: auto, light, dark")
 	f.StringVar(&o.title, "title", "", "title, instead of what was found")
 	f.StringVar(&o.dir, "dir", "", "folder for pictures, which is made if needed")
@@ -113,8 +112,8 @@ func (o reportOptions) load(ctx context.Context, paths []string, stdin io.Reader
 		r, err := loadReadings(ctx, paths, o.analyzeOptions, stdin)
 		return []report.Report{r}, err
 	}
-	if o.volume != "" || o.instance != "" {
-		return nil, usage("a run directory says itself what was measured; leave out --volume and --instance")
+	if o.says() {
+		return nil, usage("a run directory says itself what was measured; leave out --volume, --instance and --latency-unit")
 	}
 	var reports []report.Report
 	for _, path := range paths {

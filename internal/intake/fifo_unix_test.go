@@ -20,7 +20,7 @@ func TestStopWhileOpening(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, _, err := intake.Open(ctx, []string{fifo}, nil); !errors.Is(err, context.DeadlineExceeded) {
+	if _, _, err := intake.Open(ctx, []string{fifo}, nil, intake.Options{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -14,7 +14,7 @@ func FuzzOpen(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		readings, notes, err := intake.Open(t.Context(), []string{intake.Stdin}, bytes.NewReader(text))
+		readings, notes, err := intake.Open(t.Context(), []string{intake.Stdin}, bytes.NewReader(text), intake.Options{})
 		var nothing *intake.NothingError
 		if err != nil && !errors.As(err, &nothing) || err == nil && len(readings) == 0 {
 			t.Errorf("%d readings, %v", len(readings), err)

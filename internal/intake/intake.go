@@ -10,6 +10,8 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"ebscope/internal/result"
 )
@@ -81,12 +83,17 @@ func Line(n result.Note) string {
 // Open reads every result at the paths. A path is a file, a folder with everything in it, a glob, a prefix of logs, an
 // archive (tar, gzip, zstd, bzip2), or Stdin. A MissingError says that there is nothing at a path, a NothingError that
 // nothing at them is a result. What was left out, or read with doubt, is in the notes.
-func Open(ctx context.Context, paths []string, stdin io.Reader) ([]result.Reading, []result.Note, error) {
-	c := &collector{ctx: ctx, seen: map[string]bool{}, names: map[string]bool{}}
+func Open(ctx context.Context, paths []string, stdin io.Reader, o Options) ([]result.Reading, []result.Note, error) {
+	f := newFinder(ctx, o)
+	defer f.end()
 	for _, path := range paths {
-		if err := c.path(path, stdin); err != nil {
+		if err := f.path(path, stdin); err != nil {
 			return nil, nil, err
 		}
+	}
+	c, err := f.collected()
+	if err != nil {
+		return nil, nil, err
 	}
 	c.join()
 	if err := ctx.Err(); err != nil {
@@ -98,13 +105,19 @@ func Open(ctx context.Context, paths []string, stdin io.Reader) ([]result.Readin
 	return c.readings, c.notes, nil
 }
 
-// collector gathers what is found.
+// Options is what the user knows beside the files. All of it may be left out.
+type Options struct {
+	// LatencyUnit is that of latencies in logs of which neither a line nor a document beside them shows it.
+	LatencyUnit time.Duration
+}
+
+// collector gathers what is found in a piece, or in all.
 type collector struct {
 	ctx      context.Context // of the call that it lives for
-	seen     map[string]bool // files on disk that were read
+	options  Options
+	entries  *atomic.Int64   // files of all paths
+	workers  int             // of a log; zero is all
 	names    map[string]bool // of pieces
-	stdin    bool            // was read
-	entries  int
 	readings []result.Reading
 	logs     []logFile
 	owned    []string // run directories of ebscope in archives, whose files are not somebody else's
@@ -129,8 +142,11 @@ func (c *collector) count(file string) error {
 	if err := c.ctx.Err(); err != nil {
 		return err
 	}
-	if c.entries++; c.entries > maxEntries {
+	n := c.entries.Add(1)
+	if n == maxEntries+1 {
 		c.skip(file, "this and what follows was left out: there are more than %d files", maxEntries)
+	}
+	if n > maxEntries {
 		return errTooMany
 	}
 	return nil

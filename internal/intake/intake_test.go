@@ -60,7 +60,7 @@ func folder(t *testing.T, files map[string]string) string {
 
 func open(t *testing.T, paths ...string) ([]result.Reading, []result.Note) {
 	t.Helper()
-	readings, notes, err := intake.Open(t.Context(), paths, strings.NewReader(""))
+	readings, notes, err := intake.Open(t.Context(), paths, strings.NewReader(""), intake.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestPlaces(t *testing.T) {
 			t.Errorf("%s: skipped %v", name, s)
 		}
 	}
-	readings, _, err := intake.Open(t.Context(), []string{intake.Stdin}, bytes.NewReader(gzipOf(t, []byte(a))))
+	readings, _, err := intake.Open(t.Context(), []string{intake.Stdin}, bytes.NewReader(gzipOf(t, []byte(a))), intake.Options{})
 	if err != nil || len(readings) != 1 || readings[0].Source.File != "stdin" {
 		t.Errorf("stdin: %v, %v", readings, err)
 	}
@@ -184,19 +184,19 @@ func TestNothing(t *testing.T) {
 	dir := folder(t, map[string]string{"empty.json": "", "sub/readme.txt": "hello"})
 	var missing *intake.MissingError
 	for _, path := range []string{"nowhere", "nowhere/*.json"} {
-		_, _, err := intake.Open(t.Context(), []string{filepath.Join(dir, path)}, nil)
+		_, _, err := intake.Open(t.Context(), []string{filepath.Join(dir, path)}, nil, intake.Options{})
 		if !errors.As(err, &missing) || !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
 	var nothing *intake.NothingError
-	_, _, err := intake.Open(t.Context(), []string{dir}, nil)
+	_, _, err := intake.Open(t.Context(), []string{dir}, nil, intake.Options{})
 	if !errors.As(err, &nothing) || !strings.Contains(err.Error(), "expected fio's JSON") || !strings.Contains(err.Error(), "empty.json: is empty") {
 		t.Errorf("a folder without results: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := intake.Open(ctx, []string{dir}, nil); !errors.Is(err, context.Canceled) {
+	if _, _, err := intake.Open(ctx, []string{dir}, nil, intake.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }

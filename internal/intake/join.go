@@ -21,12 +21,15 @@ type logFile struct {
 
 // log reads a log of fio.
 func (c *collector) log(p piece) {
-	l, err := log.ReadLog(p.name, p.r, log.Options{})
+	l, err := log.ReadLog(p.name, p.r, log.Options{Unit: c.options.LatencyUnit, Workers: c.workers})
 	if err != nil {
 		if c.ctx.Err() == nil {
 			c.skip(p.name, "%s", strings.TrimPrefix(err.Error(), p.name+": "))
 		}
 		return
+	}
+	if given := c.options.LatencyUnit; given != 0 && l.Unit != 0 && l.Unit != given {
+		c.remark(p.name, "its latencies are in %s, for %s: the unit that was given is not used for it", log.UnitName(l.Unit), l.Because)
 	}
 	name, ok := log.ParseName(slashed(p.name))
 	if !ok {
@@ -91,15 +94,16 @@ func notesOf(l logFile, r result.Reading) []result.Note {
 	return filter(l.Notes, func(n result.Note) bool { return n.Skipped || !answered(n) })
 }
 
-// unitOf is the unit of a log's latencies, as the log shows it, or the version that wrote the document beside it.
+// unitOf is the unit of a log's latencies, as the log shows it, or the version that wrote the document beside it, or else
+// the user.
 func unitOf(l logFile, r result.Reading) time.Duration {
-	if l.Unit != 0 {
+	if l.Unit != 0 && l.Because != log.Given {
 		return l.Unit
 	}
 	version, err := fio.ParseVersion(r.Tool)
 	switch {
 	case err != nil:
-		return 0
+		return l.Unit
 	case version.AtLeast(fio.Version{Major: 3}):
 		return time.Nanosecond
 	default:

@@ -44,7 +44,7 @@ func TestOddLogs(t *testing.T) {
 		"zeros at the end":    {rows + strings.Repeat("\x00", 4096), 1},
 		"zeros in the middle": {rows + strings.Repeat("\x00", 512) + "\n4000, 30, 0, 0\n", 1},
 	} {
-		readings, notes, err := intake.Open(t.Context(), []string{put(t, filepath.Join(t.TempDir(), "a_iops.1.log"), c.text)}, nil)
+		readings, notes, err := intake.Open(t.Context(), []string{put(t, filepath.Join(t.TempDir(), "a_iops.1.log"), c.text)}, nil, intake.Options{})
 		skipped := 0
 		for _, n := range notes {
 			if n.Skipped {
@@ -56,7 +56,7 @@ func TestOddLogs(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{"1000, 30, 7, 0\n": "line 1 has the direction 7", "1000; 30; 0; 0\n": "line 1 has semicolons"} {
-		_, _, err := intake.Open(t.Context(), []string{put(t, filepath.Join(t.TempDir(), "a_iops.1.log"), text)}, nil)
+		_, _, err := intake.Open(t.Context(), []string{put(t, filepath.Join(t.TempDir(), "a_iops.1.log"), text)}, nil, intake.Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
@@ -70,7 +70,7 @@ func TestSharedLog(t *testing.T) {
 		put(t, filepath.Join(dir, "a_iops.log"), rows+rows)
 		put(t, filepath.Join(dir, "a.json"), `{"fio version":"fio-3.33","global options":{"write_iops_log":"a","numjobs":"`+jobs+
 			`","group_reporting":"1","per_job_logs":"0"},"jobs":[{"jobname":"a","read":{"iops":62}}]}`)
-		readings, notes, err := intake.Open(t.Context(), []string{dir}, nil)
+		readings, notes, err := intake.Open(t.Context(), []string{dir}, nil, intake.Options{})
 		if err != nil || len(readings) != 1 || len(notes) != want {
 			t.Errorf("%s jobs: %d readings, notes %v, error %v", jobs, len(readings), notes, err)
 		}
@@ -85,7 +85,7 @@ func TestPackedBesideUnpacked(t *testing.T) {
 	_ = z.Close()
 	plain, packed := put(t, filepath.Join(dir, "a.json"), oneJob), put(t, filepath.Join(dir, "a.json.gz"), b.String())
 	for _, paths := range [][]string{{plain, packed}, {packed, plain}, {dir}} {
-		readings, _, err := intake.Open(t.Context(), paths, nil)
+		readings, _, err := intake.Open(t.Context(), paths, nil, intake.Options{})
 		if err != nil || len(readings) != 2 || readings[0].Source.File == readings[1].Source.File {
 			t.Errorf("%v: %+v, error %v", paths, readings, err)
 		}
@@ -94,7 +94,7 @@ func TestPackedBesideUnpacked(t *testing.T) {
 
 func TestPathsThatAreNone(t *testing.T) {
 	for _, paths := range [][]string{{""}, {"-", "-"}} {
-		_, _, err := intake.Open(t.Context(), paths, strings.NewReader(oneJob))
+		_, _, err := intake.Open(t.Context(), paths, strings.NewReader(oneJob), intake.Options{})
 		var argument *intake.ArgumentError
 		if !errors.As(err, &argument) {
 			t.Errorf("%q: %v", paths, err)
@@ -108,7 +108,7 @@ func TestStopWhileWaiting(t *testing.T) {
 	defer cancel()
 	r, w := io.Pipe()
 	defer w.Close()
-	if _, _, err := intake.Open(ctx, []string{"-"}, r); !errors.Is(err, context.DeadlineExceeded) {
+	if _, _, err := intake.Open(ctx, []string{"-"}, r, intake.Options{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v", err)
 	}
 }

@@ -33,8 +33,8 @@ const headSize = 64 << 10
 
 // piece tells what a stream holds, and reads it. The error is not about the piece: that is a note.
 func (c *collector) piece(p piece) error {
-	if err := c.count(p.name); err != nil {
-		return err
+	if c.names == nil {
+		c.names = map[string]bool{}
 	}
 	c.names[p.name] = true
 	r := bufio.NewReaderSize(cancelable{c.ctx, p.r}, headSize)

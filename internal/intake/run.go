@@ -8,14 +8,11 @@ import (
 )
 
 // run reads a run directory of ebscope among other results: its phases, as their profile states them.
-func (c *collector) run(dir string) error {
-	if err := c.count(dir); err != nil {
-		return err
-	}
+func (c *collector) run(dir string) {
 	run, err := result.Load(dir)
 	if err != nil {
 		c.skip(dir, "%v", err)
-		return nil
+		return
 	}
 	profile := run.Profile.Compressed(run.Compress)
 	for i, record := range run.Phases {
@@ -49,5 +46,4 @@ func (c *collector) run(dir string) error {
 	if run.Compress != 1 {
 		c.remark(dir, "its times are those of a run that was compressed %v times; analyze it by itself for the volume's own", run.Compress)
 	}
-	return nil
 }

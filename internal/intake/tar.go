@@ -40,6 +40,9 @@ func (c *collector) tar(p piece) error {
 			c.skip(strings.TrimRight(dir, "/:"), "is a run directory of ebscope: unpack it and analyze it by itself, with its volumes and phases")
 			continue
 		}
+		if err := c.count(inner.name); err != nil {
+			return err
+		}
 		if err := c.piece(inner); err != nil {
 			return err
 		}

@@ -15,24 +15,24 @@ import (
 )
 
 // path reads everything at a path that the user gave.
-func (c *collector) path(path string, stdin io.Reader) error {
+func (f *finder) path(path string, stdin io.Reader) error {
 	switch {
 	case path == "":
 		return &ArgumentError{`an empty path was given: name a file, a folder, or "-" for the standard input`}
-	case path == Stdin && c.stdin:
+	case path == Stdin && f.stdin:
 		return &ArgumentError{`the standard input ("-") can be read once, and was given twice`}
 	case path == Stdin:
-		c.stdin = true
-		r := abandonable(c.ctx, func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil })
+		f.stdin = true
+		r := abandonable(f.ctx, func() (io.ReadCloser, error) { return io.NopCloser(stdin), nil })
 		defer r.Close()
-		return c.ended(c.piece(piece{name: "stdin", r: r, given: true}))
+		return ended(f.here("stdin", func(c *collector) error { return c.piece(piece{name: "stdin", r: r, given: true}) }))
 	}
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return c.ended(c.folder(path))
+		return ended(f.folder(path))
 	case err == nil:
-		return c.ended(c.file(path, true))
+		return ended(f.file(path, true))
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("open the results: %w", err)
 	}
@@ -41,22 +41,19 @@ func (c *collector) path(path string, stdin io.Reader) error {
 		return &MissingError{Path: path, Glob: glob}
 	}
 	for _, each := range found {
+		read := func() error { return f.file(each, true) }
 		if info, err := os.Stat(each); err == nil && info.IsDir() {
-			err = c.folder(each)
-			if err != nil {
-				return c.ended(err)
-			}
-			continue
+			read = func() error { return f.folder(each) }
 		}
-		if err := c.file(each, true); err != nil {
-			return c.ended(err)
+		if err := read(); err != nil {
+			return ended(err)
 		}
 	}
 	return nil
 }
 
 // ended turns the end of a search into none.
-func (c *collector) ended(err error) error {
+func ended(err error) error {
 	if errors.Is(err, errTooMany) {
 		return nil
 	}
@@ -87,12 +84,12 @@ func matching(path string) (found []string, glob bool) {
 }
 
 // folder reads everything in a folder.
-func (c *collector) folder(root string) error {
+func (f *finder) folder(root string) error {
 	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		hidden := strings.HasPrefix(entry.Name(), ".") && path != root && entry.Name() != ".."
 		switch {
 		case err != nil:
-			c.skip(path, "cannot be read: %v", err)
+			f.part().skip(path, "cannot be read: %v", err)
 			if entry.IsDir() {
 				return fs.SkipDir
 			}
@@ -102,10 +99,11 @@ func (c *collector) folder(root string) error {
 		case hidden:
 			return nil
 		case entry.IsDir() && depth(root, path) > maxDepth:
-			c.skip(path, "is left out: it is more than %d folders deep", maxDepth)
+			f.part().skip(path, "is left out: it is more than %d folders deep", maxDepth)
 			return fs.SkipDir
 		case entry.IsDir() && isRun(path):
-			if err := c.run(path); err != nil {
+			read := func(c *collector) error { c.run(path); return c.ctx.Err() }
+			if err := f.here(path, read); err != nil {
 				return err
 			}
 			return fs.SkipDir
@@ -116,13 +114,13 @@ func (c *collector) folder(root string) error {
 		info, err := os.Stat(path)
 		switch {
 		case err != nil:
-			c.skip(path, "cannot be read: %v", err)
+			f.part().skip(path, "cannot be read: %v", err)
 			return nil
 		case !info.Mode().IsRegular():
-			c.skip(path, "is no file but %s", kindOf(info))
+			f.part().skip(path, "is no file but %s", kindOf(info))
 			return nil
 		}
-		return c.file(path, false)
+		return f.file(path, false)
 	})
 }
 
@@ -152,24 +150,32 @@ func isRun(dir string) bool {
 }
 
 // file reads a file on disk, once.
-func (c *collector) file(path string, given bool) error {
+func (f *finder) file(path string, given bool) error {
 	if absolute, err := filepath.Abs(path); err == nil {
-		if c.seen[absolute] {
+		if f.seen[absolute] {
 			return nil
 		}
-		c.seen[absolute] = true
+		f.seen[absolute] = true
 	}
-	open := func() (io.ReadCloser, error) { return os.Open(path) }
-	if info, err := os.Stat(path); err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0 {
-		r := abandonable(c.ctx, open)
-		defer r.Close()
-		return c.piece(piece{name: path, r: r, given: given})
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) != 0:
+		return f.here(path, func(c *collector) error {
+			r := abandonable(c.ctx, func() (io.ReadCloser, error) { return os.Open(path) })
+			defer r.Close()
+			return c.piece(piece{name: path, r: r, given: given})
+		})
+	case err == nil && info.Mode().IsRegular() && info.Size() <= small:
+		return f.beside(path, func(c *collector) error { return c.file(path, given) })
+	default:
+		return f.here(path, func(c *collector) error { return c.file(path, given) })
 	}
-	f, err := open()
+}
+
+// file reads a file on disk.
+func (c *collector) file(path string, given bool) error {
+	f, err := os.Open(path)
 	if err != nil {
-		if err := c.count(path); err != nil {
-			return err
-		}
 		c.skip(path, "cannot be read: %v", errors.Unwrap(err))
 		return nil
 	}

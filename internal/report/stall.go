@@ -92,6 +92,6 @@ func (c *chart) noteworthy(m member, compress, scale float64, rate bool) {
 		c.Stalls = append(c.Stalls, stretch{s.FromS * compress, s.ToS * compress})
 	}
 	if rate && m.above() != none && m.allowed() != nil {
-		c.Bounds = append(c.Bounds, *m.allowed() * scale)
+		c.Bounds = append(c.Bounds, *m.allowed()*scale)
 	}
 }

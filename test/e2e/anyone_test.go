@@ -95,6 +95,8 @@ func TestAnyonesResults(t *testing.T) {
 		"any case":             {[]string{"x/good.json", "--volume", "GP3:500GiB", "--instance", "M5.xlarge"}, "", 0, []string{"m5.xlarge", "sustained"}},
 		"an empty volume":      {[]string{"x", "--volume", ""}, "", 2, []string{"--volume is empty"}},
 		"an empty instance":    {[]string{"x", "--instance", ""}, "", 2, []string{"--instance is empty"}},
+		"an empty unit":        {[]string{"x", "--latency-unit", ""}, "", 2, []string{"--latency-unit is empty"}},
+		"an unknown unit":      {[]string{"x", "--latency-unit", "s"}, "", 2, []string{"use ns (fio 3 and later), us (before fio 3) or ms"}},
 		"empty":                {[]string{"empty.json"}, "", 1, []string{"empty.json: is empty", "expected fio's JSON"}},
 		"empty stdin":          {[]string{"-"}, "", 1, []string{"is empty"}},
 		"binary":               {[]string{"binary"}, "", 1, []string{"is binary"}},

@@ -56,7 +56,9 @@ func (d Direction) String() string {
 type Options struct {
 	Kind    Kind         // where neither the name nor the content would say
 	Version *fio.Version // that wrote the log
-	Workers int          // how many processors to use; 0 is all, up to eight
+	// Unit is that of latencies where the lines do not show it; 0 leaves them out.
+	Unit    time.Duration
+	Workers int // how many processors to use; 0 is all, up to eight
 }
 
 // Log is what one file holds.
@@ -71,7 +73,7 @@ type Log struct {
 	Window time.Duration
 	// Epoch is the first line's time where the log states times of day.
 	Epoch time.Time
-	// Unit is that of latencies, a microsecond or a nanosecond, and 0 where nothing says which. Because says what did.
+	// Unit is that of latencies, and 0 where nothing says which. Because says what did.
 	Unit    time.Duration
 	Because string
 	// Lines were read, Skipped were not; empty lines are neither.
@@ -141,6 +143,7 @@ func read(name string, r io.Reader, o Options, size int) (*Log, error) {
 			continue
 		}
 		h.know(o.Version)
+		h.assume(o.Unit)
 		src.size = size
 		l.describe(h)
 		if err := total.run(src, first, h, o.Workers); err != nil {
@@ -188,9 +191,9 @@ func (l *Log) finish(w *worker) {
 		switch {
 		case l.Unit > 0:
 		case w.head.thousandth:
-			doubt("its times are in ms and its latencies in µs, as an fio before 3.0 writes them, or in µs and ns: nothing says which, so latencies are left out and times are taken for ms")
+			doubt("its times are in ms and its latencies in µs, as an fio before 3.0 writes them, or in µs and ns: nothing says which, so latencies are left out and times are taken for ms; --latency-unit us, or ns, says it")
 		default:
-			doubt("its latencies are in µs if an fio before 3.0 wrote it, else in ns: nothing says which, so they are left out")
+			doubt("its latencies are in µs if an fio before 3.0 wrote it, else in ns: nothing says which, so they are left out; --latency-unit us, or ns, says it")
 		}
 	}
 }

@@ -195,6 +195,18 @@ func TestForm(t *testing.T) {
 			form{Completion, 4, true, 0, ns, 30, 0, "0", 1, 1 * ms, 1 * ms},
 		},
 		{
+			"µs that were given", "a_clat.log", "250, 1248, 1, 0\n500, 1310, 1, 0\n750, 1349, 1, 0\n", Options{Unit: us},
+			form{Completion, 4, false, 250 * ms, us, 3, 0, "1", 0, 250 * ms, 750 * ms},
+		},
+		{
+			"ns that were given, and so times in µs", "a_clat.log", backToBack(1000), Options{Unit: ns},
+			form{Completion, 4, true, 0, ns, 30, 0, "0", 1, 1 * ms, 1 * ms},
+		},
+		{
+			"µs were given, the lines show ns", "a_clat.log", "900, 2000000, 1, 4096\n950, 1310, 1, 4096\n", Options{Unit: us},
+			form{Completion, 4, true, 0, ns, 2, 0, "1", 0, 901 * ms, 951 * ms},
+		},
+		{
 			"ns, for one I/O follows the other at that distance", "a_clat.log", backToBack(1000000), Options{},
 			form{Completion, 4, true, 0, ns, 30, 0, "0", 0, 31 * ms, 986 * ms},
 		},

@@ -35,14 +35,41 @@ func (h *head) know(version *fio.Version) {
 	if version == nil || h.stated || !h.kind.latency() || h.kind == Histogram {
 		return
 	}
-	h.unit, h.reason = time.Microsecond, "fio "+version.String()
-	if !version.AtLeast(nanoseconds) {
-		return
+	unit := time.Microsecond
+	if version.AtLeast(nanoseconds) {
+		unit = time.Nanosecond
 	}
-	h.unit = time.Nanosecond
-	if h.thousandth {
+	h.take(unit, "fio "+version.String())
+}
+
+// Given is why a unit is what it is where Options say so.
+const Given = "it was given"
+
+// assume takes the unit that was given where nothing tells another.
+func (h *head) assume(unit time.Duration) {
+	if unit != 0 && h.unit == 0 && h.kind.latency() && h.kind != Histogram {
+		h.take(unit, Given)
+	}
+}
+
+// take sets the unit, and with it that of times.
+func (h *head) take(unit time.Duration, why string) {
+	h.unit, h.reason = unit, why
+	if unit == time.Nanosecond && h.thousandth {
 		h.divisor = 1000
 		h.odd = "its times are in µs, for I/Os follow each other at the distance of their latency in ns"
+	}
+}
+
+// UnitName is what people call a unit of latencies.
+func UnitName(unit time.Duration) string {
+	switch unit {
+	case time.Nanosecond:
+		return "ns"
+	case time.Microsecond:
+		return "µs"
+	default:
+		return "ms"
 	}
 }
 
