@@ -1,6 +1,6 @@
 GOLANGCI_LINT_VERSION := v2.15.0
 
-.PHONY: build run test lint fuzz perf clean
+.PHONY: build run test e2e lint fuzz perf clean
 
 build:
 	go build -trimpath -o bin/ebscope ./cmd/ebscope
@@ -18,6 +18,12 @@ test: lint
 	go test -count=1 -p 1 ./internal/emulate/... ./internal/fio/output/... ./internal/report/... ./test/...
 	GOOS=darwin go build -o /dev/null ./cmd/ebscope
 	GOOS=windows go build -o /dev/null ./cmd/ebscope
+
+# A real Kubernetes, built and started by the tests: the first time takes a quarter of an hour, for the programs are built
+# too. E2E_KUBECONFIG=FILE uses an existing cluster instead.
+e2e:
+	@scripts/install.sh fio mkfs.xfs mkfs.ext4 busybox runc ptp
+	EBSCOPE_E2E=1 go test -count=1 -v -p 1 -timeout 40m ./test/kubernetes/...
 
 lint: bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 	go vet ./...

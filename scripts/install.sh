@@ -19,6 +19,8 @@ package() {
 	case "$1" in
 	mkfs.xfs) echo xfsprogs ;;
 	mkfs.ext4) echo e2fsprogs ;;
+	busybox) [ "$2" = dnf ] && echo busybox || echo busybox-static ;;
+	ptp) [ "$2" = apk ] && echo cni-plugins || echo containernetworking-plugins ;;
 	fusermount3) [ "$2" = brew ] || echo fuse3 ;;
 	qemu-storage-daemon) case "$2" in apt-get) echo qemu-system-common ;; dnf) echo qemu-img ;; apk) echo qemu-storage-daemon ;; *) echo qemu ;; esac ;;
 	*) echo "$1" ;;
@@ -26,7 +28,8 @@ package() {
 }
 
 present() {
-	command -v "$1" >/dev/null 2>&1 || [ -x "/usr/sbin/$1" ] || [ -x "/sbin/$1" ]
+	command -v "$1" >/dev/null 2>&1 || [ -x "/usr/sbin/$1" ] || [ -x "/sbin/$1" ] ||
+		[ -x "/usr/lib/cni/$1" ] || [ -x "/usr/libexec/cni/$1" ] || [ -x "/opt/cni/bin/$1" ] # plugins for the network of pods
 }
 
 missing=

@@ -38,6 +38,7 @@ type Cluster struct {
 	Config *rest.Config         // of the administrator
 	Client kubernetes.Interface // of the administrator
 
+	external   bool
 	dir        string
 	lock       io.Closer
 	programs   map[string]string
@@ -119,14 +120,14 @@ func connect(file string) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{Config: config, Client: client, kubeconfig: file}
+	c := &Cluster{Config: config, Client: client, kubeconfig: file, external: true}
 	c.dir, c.lock, err = newFolder()
 	return c, err
 }
 
 // External says that the cluster is one that E2E_KUBECONFIG names: it has none of the emulated volumes, and its parts cannot
 // be stopped.
-func (c *Cluster) External() bool { return c.etcd == nil && c.api == nil && c.programs == nil }
+func (c *Cluster) External() bool { return c.external }
 
 // Logs returns the folder with the log of each part: kube-apiserver.log, node.log (containerd and kubelet), ….
 func (c *Cluster) Logs() string { return filepath.Join(c.dir, "logs") }
@@ -142,7 +143,8 @@ func (c *Cluster) Kubectl() string {
 	return c.programs["kubectl"]
 }
 
-// Close ends everything that the cluster consists of and removes it from the machine.
+// Close ends everything that the cluster consists of and removes it from the machine, whatever pods there still are. The context
+// of a test is over when its cleanup runs: give another.
 func (c *Cluster) Close(ctx context.Context) error {
 	c.volumes.stop()
 	// The node goes first: what its pods hold open would keep the volumes.

@@ -3,6 +3,7 @@
 package testcluster
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -38,7 +39,9 @@ func open(t *testing.T) *Cluster {
 			t.Logf("the cluster's logs are in %s: %v", logs, c.SaveLogs(logs))
 		}
 		if _, err := os.Stat(c.dir); err == nil {
-			c.Close(t.Context())
+			if err := c.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
 		}
 	})
 	return c
@@ -173,7 +176,7 @@ func TestCluster(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		admin(t, c, "delete", "namespace", namespace, "--timeout=60s")
+		admin(t, c, "delete", "namespace", namespace, "--timeout=120s")
 		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) {
 			_, err := c.Client.CoreV1().PersistentVolumes().Get(t.Context(), gp2.Name, metav1.GetOptions{})
 			if apierrors.IsNotFound(err) {

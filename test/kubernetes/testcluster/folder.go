@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/gofrs/flock"
 	"golang.org/x/sys/unix"
@@ -78,59 +77,4 @@ func sweepFolders(ctx context.Context, progress io.Writer) error {
 		fmt.Fprintf(progress, "removed %s, which a killed test had left\n", dir)
 	}
 	return err
-}
-
-// cgroupFolders returns the folder of a control group in each of the machine's hierarchies: one with version 2, several with
-// version 1.
-func cgroupFolders(name string) ([]string, error) {
-	const root = "/sys/fs/cgroup"
-	if _, err := os.Stat(filepath.Join(root, "cgroup.controllers")); err == nil {
-		return []string{filepath.Join(root, name)}, nil
-	}
-	hierarchies, err := filepath.Glob(filepath.Join(root, "*", "cgroup.procs"))
-	if err != nil || len(hierarchies) == 0 {
-		return nil, fmt.Errorf("no control groups are mounted below %s", root)
-	}
-	var dirs []string
-	for _, h := range hierarchies {
-		dirs = append(dirs, filepath.Join(filepath.Dir(h), name))
-	}
-	return dirs, nil
-}
-
-// removeCgroups removes control groups and all below them. A group goes a moment after its last process.
-func removeCgroups(ctx context.Context, dirs []string) error {
-	var errs []error
-	for _, dir := range dirs {
-		for {
-			err := removeCgroup(dir)
-			if err == nil {
-				break
-			}
-			if ctx.Err() != nil {
-				errs = append(errs, fmt.Errorf("removing control group %s: %w", dir, err))
-				break
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func removeCgroup(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if e.IsDir() {
-			if err := removeCgroup(filepath.Join(dir, e.Name())); err != nil {
-				return err
-			}
-		}
-	}
-	return unix.Rmdir(dir)
 }

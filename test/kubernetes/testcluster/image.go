@@ -18,7 +18,7 @@ import (
 	"strings"
 )
 
-// Image is the one image on the node: a static busybox and this machine's fio, without a registry. Its user is root; it
+// Image is the one image on the node: busybox and this machine's fio, without a registry. Its user is root; it
 // works as any other user and with a read-only root too.
 const Image = "docker.io/ebscope/fio:test"
 
@@ -58,9 +58,9 @@ func writeImage(ctx context.Context, file string) error {
 }
 
 func imageLayer(ctx context.Context) ([]byte, error) {
-	busybox, err := staticBusybox(ctx)
+	busybox, err := exec.LookPath("busybox")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; run scripts/install.sh busybox", err)
 	}
 	fio, err := exec.LookPath("fio")
 	if err != nil {
@@ -69,6 +69,10 @@ func imageLayer(ctx context.Context) ([]byte, error) {
 	libraries, err := librariesOf(ctx, fio)
 	if err != nil {
 		return nil, err
+	}
+	// ldd fails on a program that needs none, as a static busybox is.
+	if more, err := librariesOf(ctx, busybox); err == nil {
+		libraries = append(libraries, more...)
 	}
 	applets, err := output(exec.CommandContext(ctx, busybox, "--list"))
 	if err != nil {
@@ -145,19 +149,6 @@ func addFolder(w *tar.Writer, dir string, made map[string]bool) error {
 	}
 	made[dir] = true
 	return w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: dir + "/", Mode: 0o755})
-}
-
-// staticBusybox returns the path of a busybox that needs no libraries.
-func staticBusybox(ctx context.Context) (string, error) {
-	file, err := exec.LookPath("busybox")
-	if err != nil {
-		return "", fmt.Errorf("%w; run scripts/install.sh busybox", err)
-	}
-	// ldd fails on a static program.
-	if libraries, err := librariesOf(ctx, file); err == nil && len(libraries) > 0 {
-		return "", fmt.Errorf("%s needs libraries; install a static one, such as Debian's busybox-static", file)
-	}
-	return file, nil
 }
 
 // librariesOf returns the paths of the libraries that a program loads, with the loader itself.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,8 +20,11 @@ import (
 //go:embed node.sh
 var nodeScript []byte
 
-// cniPlugins is where Debian's containernetworking-plugins puts them.
-const cniPlugins = "/usr/lib/cni"
+// networkPlugin is the only one that a pod's network needs here.
+const networkPlugin = "ptp"
+
+// networkPluginDirs is where distributions put such plugins.
+var networkPluginDirs = []string{"/usr/lib/cni", "/usr/libexec/cni", "/opt/cni/bin"}
 
 // startNode starts containerd and the kubelet and waits until the node is ready.
 func (c *Cluster) startNode(ctx context.Context) error {
@@ -28,8 +32,9 @@ func (c *Cluster) startNode(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w; run scripts/install.sh runc", err)
 	}
-	if _, err := os.Stat(filepath.Join(cniPlugins, "ptp")); err != nil {
-		return fmt.Errorf("%w; run scripts/install.sh containernetworking-plugins", err)
+	plugins, err := findNetworkPlugins()
+	if err != nil {
+		return err
 	}
 	if err := c.shareMounts(); err != nil {
 		return err
@@ -38,13 +43,14 @@ func (c *Cluster) startNode(ctx context.Context) error {
 	if c.cgroups, err = cgroupFolders(group); err != nil {
 		return err
 	}
+	enableControllers(c.cgroups)
 	for _, dir := range append([]string{c.file("sysctl"), c.file("cni")}, c.cgroups...) {
 		if err := os.Mkdir(dir, 0o755); err != nil {
 			return err
 		}
 	}
 	for name, text := range map[string]string{
-		"node.sh": string(nodeScript), "containerd.toml": c.containerdConfig(runc), "kubelet.yaml": c.kubeletConfig(group),
+		"node.sh": string(nodeScript), "containerd.toml": c.containerdConfig(runc, plugins), "kubelet.yaml": c.kubeletConfig(group),
 		"cni/pods.conflist": c.networkConfig(), "resolv.conf": "",
 	} {
 		if err := os.WriteFile(c.file(name), []byte(text), 0o644); err != nil {
@@ -77,7 +83,16 @@ func (c *Cluster) startNode(ctx context.Context) error {
 	})
 }
 
-func (c *Cluster) containerdConfig(runc string) string {
+func findNetworkPlugins() (string, error) {
+	for _, dir := range networkPluginDirs {
+		if _, err := os.Stat(filepath.Join(dir, networkPlugin)); err == nil {
+			return dir, nil
+		}
+	}
+	return "", fmt.Errorf("the network plugin %s is in none of %s; run scripts/install.sh %[1]s", networkPlugin, strings.Join(networkPluginDirs, ", "))
+}
+
+func (c *Cluster) containerdConfig(runc, plugins string) string {
 	return fmt.Sprintf(`version = 3
 root = %[1]q
 state = %[2]q
@@ -102,7 +117,7 @@ SystemdCgroup = false
 [plugins.'io.containerd.cri.v1.runtime'.cni]
 bin_dirs = [%[6]q]
 conf_dir = %[7]q
-`, c.file("containerd"), c.file("containerd-state"), c.file("containerd.sock"), Image, runc, cniPlugins, c.file("cni"))
+`, c.file("containerd"), c.file("containerd-state"), c.file("containerd.sock"), Image, runc, plugins, c.file("cni"))
 }
 
 func (c *Cluster) kubeletConfig(group string) string {
@@ -137,7 +152,7 @@ func (c *Cluster) networkConfig() string {
 	config, err := json.Marshal(map[string]any{
 		"cniVersion": "1.0.0", "name": "pods",
 		"plugins": []any{map[string]any{
-			"type": "ptp",
+			"type": networkPlugin,
 			"ipam": map[string]any{
 				"type": "host-local", "dataDir": c.file("addresses"),
 				"ranges": []any{[]any{map[string]any{"subnet": fmt.Sprintf("198.18.%d.0/24", c.kubeletPort%256)}}},

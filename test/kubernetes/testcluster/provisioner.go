@@ -40,15 +40,15 @@ type provisioner struct {
 	devices map[string]*emulate.Device // by PersistentVolume
 }
 
-func startProvisioner(client kubernetes.Interface, mounts, logs string) *provisioner {
-	ctx, cancel := context.WithCancel(context.Background())
-	p := &provisioner{client: client, mounts: mounts, cancel: cancel, done: make(chan struct{}), devices: map[string]*emulate.Device{}}
+// startProvisioner serves claims until stop is called, even when ctx, that of the start, is over. Volumes are mounted below the folder mounts.
+func startProvisioner(ctx context.Context, client kubernetes.Interface, mounts, logs string) (*provisioner, error) {
 	file, err := os.Create(filepath.Join(logs, "provisioner.log"))
 	if err != nil {
-		p.log = log.Default()
-	} else {
-		p.log = log.New(file, "", log.LstdFlags)
+		return nil, err
 	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	p := &provisioner{client: client, mounts: mounts, log: log.New(file, "", log.LstdFlags), cancel: cancel,
+		done: make(chan struct{}), devices: map[string]*emulate.Device{}}
 	go func() {
 		defer close(p.done)
 		defer file.Close()
@@ -64,7 +64,7 @@ func startProvisioner(client kubernetes.Interface, mounts, logs string) *provisi
 			}
 		}
 	}()
-	return p
+	return p, nil
 }
 
 func (p *provisioner) stop() {

@@ -90,6 +90,7 @@ func (c *Cluster) startVolumes(ctx context.Context) error {
 	if _, err := c.Client.StorageV1().CSIDrivers().Create(ctx, driver, metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	c.volumes = startProvisioner(c.Client, c.file(mountsDir), c.Logs())
-	return nil
+	var err error
+	c.volumes, err = startProvisioner(ctx, c.Client, c.file(mountsDir), c.Logs())
+	return err
 }
