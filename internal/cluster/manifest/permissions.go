@@ -36,8 +36,8 @@ func Permissions() (namespaced, clusterWide []Permission) {
 }
 
 var namespacedPermissions = []Permission{
-	{"", "configmaps", "", "get", "the record of a run, from which attach, status and collect start", Always},
-	{"", "configmaps", "", "list", "finds the runs of a namespace", Always},
+	{"", "configmaps", "", "get", "whether one of that name is there, and whose it is", Always},
+	{"", "configmaps", "", "list", "finds the runs of a namespace and their records, from which attach, status and collect start", Always},
 	{"", "configmaps", "", "create", "script, plan and job files", Always},
 	{"", "configmaps", "", "patch", "the same, applied again", Always},
 	{"", "configmaps", "", "delete", "cleanup", Always},
@@ -70,6 +70,7 @@ var namespacedPermissions = []Permission{
 	{"batch", "jobs", "", "delete", "stops a run; cleanup", Always},
 
 	{"policy", "poddisruptionbudgets", "", "get", "whether one of that name is the run's own, before it is applied", Always},
+	{"policy", "poddisruptionbudgets", "", "get", "whether one of that name is there, and whose it is", Always},
 	{"policy", "poddisruptionbudgets", "", "list", "cleanup finds them", Always},
 	{"policy", "poddisruptionbudgets", "", "create", "no drain evicts a pod in the middle of a measurement", Always},
 	{"policy", "poddisruptionbudgets", "", "patch", "the same, applied again", Always},

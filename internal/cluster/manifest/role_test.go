@@ -26,7 +26,6 @@ kind: Namespace
 metadata:
   name: ebscope
   labels:
-    app.kubernetes.io/managed-by: ebscope
     pod-security.kubernetes.io/enforce: restricted # baseline for raw devices and existing claims
 ---
 apiVersion: v1
