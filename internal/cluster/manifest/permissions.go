@@ -70,7 +70,6 @@ var namespacedPermissions = []Permission{
 	{"batch", "jobs", "", "delete", "stops a run; cleanup", Always},
 
 	{"policy", "poddisruptionbudgets", "", "get", "whether one of that name is the run's own, before it is applied", Always},
-	{"policy", "poddisruptionbudgets", "", "get", "whether one of that name is there, and whose it is", Always},
 	{"policy", "poddisruptionbudgets", "", "list", "cleanup finds them", Always},
 	{"policy", "poddisruptionbudgets", "", "create", "no drain evicts a pod in the middle of a measurement", Always},
 	{"policy", "poddisruptionbudgets", "", "patch", "the same, applied again", Always},
