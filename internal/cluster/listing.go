@@ -26,8 +26,8 @@ const (
 	maxListing = 16 << 20 // bytes of text
 )
 
-// listScript prints size, sha256 and name of each file of the results in $1. A phase that is on its way is left out, unless
-// $2 says that nothing is: then it was left by a pod that was lost.
+// listScript prints the size and the sha256 of each file of the results in $1, each in lines of its own. A phase that is on
+// its way is left out, unless $2 says that nothing is: then it was left by a pod that was lost.
 const listScript = `cd "$1" || exit 1
 ended=$2
 set --
@@ -36,7 +36,8 @@ for f in phases/* pods done; do
 	[ ! -e "$f" ] || set -- "$@" "$f"
 done
 [ $# -gt 0 ] || exit 0
-exec find "$@" -type f ! -name '*.new' -exec sh -c 'for f; do printf "%s %s\n" "$(wc -c <"$f")" "$(sha256sum "$f")" || exit 1; done' sh {} +
+find "$@" -type f ! -name '*.new' -exec wc -c {} + || exit 1
+exec find "$@" -type f ! -name '*.new' -exec sha256sum {} +
 `
 
 // remoteFile is a file on the results volume.
@@ -46,8 +47,16 @@ type remoteFile struct {
 	sum  string // sha256, hexadecimal
 }
 
-// listedForm is a line of listScript. Names are those that the runner and fio give, and nothing that could leave a folder.
-var listedForm = regexp.MustCompile(`^ *([0-9]+) ([0-9a-f]{64}) [ *]((?:phases|pods)/[A-Za-z0-9][A-Za-z0-9._/-]*|done)$`)
+// Lines of listScript. Names are those that the runner and fio give, and nothing that could leave a folder. wc adds totals.
+var (
+	sizeForm = regexp.MustCompile(`^ *([0-9]+) (` + nameForm + `|` + totalName + `)$`)
+	sumForm  = regexp.MustCompile(`^([0-9a-f]{64}) [ *](` + nameForm + `)$`)
+)
+
+const (
+	totalName = "total"
+	nameForm  = `(?:phases|pods)/[A-Za-z0-9][A-Za-z0-9._/-]*|done`
+)
 
 // UnsafeResultsError says that a results volume has something that no runner leaves there. Nothing of it was written.
 type UnsafeResultsError struct {
@@ -76,15 +85,29 @@ func list(ctx context.Context, run shell, root string, ended bool) ([]remoteFile
 
 func parseListing(text []byte) (files []remoteFile, err error) {
 	var total int64
+	sizes := map[string]int64{}
 	for line := range bytes.Lines(text) {
-		m := listedForm.FindSubmatch(bytes.TrimSuffix(line, []byte("\n")))
-		if m == nil || !fs.ValidPath(string(m[3])) {
+		line = bytes.TrimSuffix(line, []byte("\n"))
+		if m := sizeForm.FindSubmatch(line); m != nil {
+			name := string(m[2])
+			size, err := strconv.ParseInt(string(m[1]), 10, 64)
+			if name != totalName && (err != nil || size > int64(maxFile)) {
+				return nil, &UnsafeResultsError{fmt.Sprintf("%s has %s bytes, and %d is the most", name, m[1], int64(maxFile))}
+			}
+			sizes[name] = size
+			continue
+		}
+		m := sumForm.FindSubmatch(line)
+		if m == nil || !fs.ValidPath(string(m[2])) {
 			return nil, &UnsafeResultsError{fmt.Sprintf("the list of their files has the line %.200q", line)}
 		}
-		f := remoteFile{name: string(m[3]), sum: string(m[2])}
-		if f.size, err = strconv.ParseInt(string(m[1]), 10, 64); err != nil || f.size > int64(maxFile) {
-			return nil, &UnsafeResultsError{fmt.Sprintf("%s has %s bytes, and %d is the most", f.name, m[1], int64(maxFile))}
+		f := remoteFile{name: string(m[2]), sum: string(m[1])}
+		size, known := sizes[f.name]
+		if !known {
+			continue // it came while the list was made
 		}
+		delete(sizes, f.name)
+		f.size = size
 		files = append(files, f)
 		if total += f.size; total > int64(maxResults) || len(files) > maxFiles {
 			return nil, &UnsafeResultsError{fmt.Sprintf("they are more than %d files or %d bytes", maxFiles, int64(maxResults))}
