@@ -44,7 +44,7 @@ func ParseEvent(line string) (Event, bool) {
 		return Event{}, false
 	}
 	var e Event
-	if err := json.Unmarshal([]byte(line[i:]), &e); err != nil {
+	if err := json.Unmarshal([]byte(line[i:]), &e); err != nil || e.Time.IsZero() || e.Index < 0 {
 		return Event{}, false
 	}
 	switch e.Kind {

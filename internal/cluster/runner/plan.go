@@ -128,7 +128,7 @@ func bit(set bool) int {
 func ParsePlan(text []byte) (Plan, error) {
 	lines := strings.Split(string(text), "\n")
 	count, ok := strings.CutPrefix(lines[0], planHead+"\t")
-	if phases, err := strconv.Atoi(count); !ok || err != nil || phases != len(lines)-2 || lines[len(lines)-1] != "" {
+	if !ok || count != strconv.Itoa(len(lines)-2) || lines[len(lines)-1] != "" {
 		return Plan{}, errors.New("the run's plan is damaged: it does not begin as a plan, or lines are missing")
 	}
 	var p Plan

@@ -17,7 +17,6 @@ cr=$(printf '\r')
 
 phase='' # of the plan, while it is worked on
 index=0
-child='' # that is waited for
 ending='' # set once the pod has been asked to end
 
 # quote prints a text as a JSON string. It does so without another program: not every image has one.
@@ -55,23 +54,31 @@ fail() {
 	exit 42
 }
 
-# last_line FILE prints the end of what a program said, short enough for a line of the log.
-last_line() { grep -v '^[[:space:]]*$' "$1" 2>/dev/null | tail -n 1 | cut -c 1-400; }
+# end_of FILE prints the end of what a program said, as one line that is short enough for the log.
+end_of() {
+	grep -v '^[[:space:]]*$' "$1" 2>/dev/null | tail -n 3 | {
+		said=
+		while IFS= read -r line; do said="${said:+$said; }$line"; done
+		printf '%s\n' "$said"
+	} | cut -c 1-600
+}
 
 # A shell runs a trap only between commands, so that everything that takes long runs as a child that is waited for.
-trap 'ending=1; [ -z "$child" ] || kill -TERM "$child" 2>/dev/null' TERM
+trap 'ending=1' TERM
 
-# await PID waits for a child to end, and leaves its exit code in $code. A pod that is asked to end asks its child to.
+# await PID waits for a child to end, and leaves its exit code in $code. A pod that is asked to end asks its child to, more
+# than once: a child that was forked just now still has its parent's trap, and hears nothing.
 await() {
-	child=$1
-	[ -z "$ending" ] || kill -TERM "$child" 2>/dev/null
-	wait "$child"
-	code=$?
-	while [ -n "$ending" ] && kill -0 "$child" 2>/dev/null; do
-		wait "$child"
+	if [ -z "$ending" ]; then
+		wait "$1"
 		code=$?
-	done
-	child=
+	fi
+	if [ -n "$ending" ]; then
+		trap '' TERM
+		(while kill -TERM "$1" 2>/dev/null; do sleep 1; done) >/dev/null &
+		wait "$1"
+		code=$?
+	fi
 }
 
 # pause MILLISECONDS
@@ -150,19 +157,19 @@ remove_files() {
 # verifies what it has fetched only when asked to.
 install_fio() {
 	mkdir -p "$work/packages" "$work/root" || fail "the scratch space, at $work, cannot be written to"
-	for wait in 2000 4000 0; do
+	for before_next in 2000 4000 0; do
 		apk fetch --no-cache -R -o "$work/packages" fio >"$work/apk.log" 2>&1 &
 		await $!
 		[ -z "$ending" ] || exit 143
 		[ "$code" -ne 0 ] || break
-		pause "$wait" # a pod's network may come up after the pod
+		pause "$before_next" # a pod's network may come up after the pod
 	done
-	[ "$code" -eq 0 ] || fail "this image has no fio, and apk could not fetch it: $(last_line "$work/apk.log"); use an image that has fio (--image)"
+	[ "$code" -eq 0 ] || fail "this image has no fio, and apk could not fetch it: $(end_of "$work/apk.log"); use an image that has fio (--image)"
 	apk verify --no-cache "$work"/packages/*.apk >"$work/apk.log" 2>&1 ||
-		fail "apk fetched packages that it does not trust: $(last_line "$work/apk.log"); use an image that has fio (--image)"
+		fail "apk fetched packages that it does not trust: $(end_of "$work/apk.log"); use an image that has fio (--image)"
 	for package in "$work"/packages/*.apk; do
 		tar -x -z -o -f "$package" -C "$work/root" 2>"$work/tar.log" ||
-			fail "$package could not be unpacked: $(last_line "$work/tar.log"); use an image that has fio (--image)"
+			fail "$package could not be unpacked: $(end_of "$work/tar.log"); use an image that has fio (--image)"
 	done
 	fio=$work/root/usr/bin/fio
 	[ -x "$fio" ] || fail "the fio that apk fetched has no usr/bin/fio; use an image that has fio (--image)"
@@ -262,14 +269,14 @@ trouble() {
 	if [ "$code" -eq 137 ]; then
 		echo "fio was killed, most likely by the kernel for want of memory; raise the memory limit of the pod"
 	elif [ "$code" -ne 0 ]; then
-		said=$(last_line "$1/stderr")
-		[ -n "$said" ] || said=$(last_line "$1/fio.json")
-		echo "${said:-fio failed without a message}"
+		said=$(end_of "$1/stderr")
+		[ -n "$said" ] || said=$(end_of "$1/fio.json")
+		printf '%s\n' "${said:-fio failed without a message}" # some shells' echo reads backslashes
 	elif ! grep -q '^}' "$1/fio.json"; then
 		echo "fio's results are cut off"
 	elif grep -q '"error"[[:space:]]*:[[:space:]]*[^0[:space:]]' "$1/fio.json"; then
-		said=$(last_line "$1/stderr")
-		echo "${said:-fio reports an error in its results}"
+		said=$(end_of "$1/stderr")
+		printf '%s\n' "${said:-fio reports an error in its results}"
 	fi
 }
 
@@ -321,19 +328,27 @@ run_phase() {
 	event phase-ended
 }
 
+# unfinished says whether any phase is.
+unfinished() {
+	while IFS=$tab read -r name rest takes layout remove size file <&3; do
+		[ "$name" = ebscope-plan ] || [ -e "$results/phases/$name/mark.json" ] || return 0
+	done 3<"$plan"
+	return 1
+}
+
 check_plan
-if [ ! -e "$results/done" ]; then
+if unfinished; then
 	check_room
 	# The pod before this one may still be ending on the same node.
 	exec 9>>"$results/lock"
 	if command -v flock >/dev/null && ! flock -n 9; then
-		echo "another pod still works on $results: waiting for its end"
+		printf '%s\n' "another pod still works on $results: waiting for its end"
 		flock 9 &
 		await $!
 		[ -z "$ending" ] || exit 143
 	fi
 fi
-if [ ! -e "$results/done" ]; then
+if unfinished; then
 	find_fio
 	mkdir -p "$results/phases" "$results/pods" || fail "the results volume, at $results, cannot be written to"
 	write "$results/pods/$pod.json" "{\"pod\":$(quote "$pod"),\"uid\":$(quote "$uid"),\"node\":$(quote "$node"),\"started\":\"$(now)\",\"fio_version\":\"$version\",\"kernel\":$(quote "$(uname -r)"),\"cpus\":$(nproc)}"
