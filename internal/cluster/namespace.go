@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 
 	"ebscope/internal/cluster/manifest"
 )
@@ -81,11 +83,14 @@ const maxNamed = 5
 // be seen.
 func (c *Client) inhabitants(ctx context.Context, namespace string) (named []string, err error) {
 	if c.Dynamic == nil {
-		return nil, fmt.Errorf("there is no connection that lists all kinds of objects")
+		return nil, errors.New("there is no connection that lists all kinds of objects")
 	}
-	resources, err := c.Kubernetes.Discovery().ServerPreferredNamespacedResources()
+	resources, err := discovery.ServerPreferredNamespacedResources(c.Kubernetes.Discovery())
 	if err != nil {
 		return nil, c.failed(err, "find out which kinds of objects there are")
+	}
+	if len(resources) == 0 {
+		return nil, errors.New("the server names no kinds of objects")
 	}
 	for _, group := range resources {
 		version, err := schema.ParseGroupVersion(group.GroupVersion)
