@@ -11,8 +11,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
 	"ebscope/internal/cluster"
 )
@@ -139,6 +141,18 @@ func TestServerIsDown(t *testing.T) {
 	var unreachable *cluster.UnreachableError
 	if !errors.As(err, &unreachable) || unreachable.Address != address || !strings.Contains(err.Error(), "connection refused") {
 		t.Errorf("error %v, want that %s does not answer", err, address)
+	}
+}
+
+// As behind a VPN that is off: nothing refuses the connection.
+func TestNothingAnswers(t *testing.T) {
+	c := connect(t, kubeconfig(t, "https://127.0.0.1:1"))
+	c.Config.Dial = (&net.Dialer{Timeout: time.Nanosecond}).DialContext
+	c.Kubernetes = kubernetes.NewForConfigOrDie(c.Config)
+	err := ask(t, c)
+	var unreachable *cluster.UnreachableError
+	if !errors.As(err, &unreachable) || !strings.Contains(err.Error(), "i/o timeout") {
+		t.Errorf("error %v, want an UnreachableError", err)
 	}
 }
 

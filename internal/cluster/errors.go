@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"regexp"
 	"strings"
@@ -68,11 +69,11 @@ func (e *ForbiddenError) Error() string {
 // NotFoundError says that something does not exist.
 type NotFoundError struct {
 	Action string
-	Object string // "jobs.batch x"
+	Object string // as kubectl names it: `jobs.batch "x"`
 }
 
 func (e *NotFoundError) Error() string {
-	return fmt.Sprintf("cannot %s: there is no %s", e.Action, e.Object)
+	return fmt.Sprintf("cannot %s: %s not found", e.Action, e.Object)
 }
 
 // DeclinedError says that a run cannot be had here, or would harm what is not its own. Nothing was changed because of it.
@@ -103,9 +104,11 @@ func (c *Client) failed(err error, format string, args ...any) error {
 	var (
 		status    apierrors.APIStatus
 		transport *url.Error
+		network   *net.OpError
 	)
 	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	// A connection that times out says of itself that it is a context's deadline, too.
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &network):
 		return fmt.Errorf("cannot %s: %w", action, err)
 	case errors.As(err, &status):
 		return c.refused(err, status, action)
@@ -167,12 +170,12 @@ func qualified(group, resource string) string {
 func missingObject(status apierrors.APIStatus) string {
 	d := status.Status().Details
 	if d == nil || d.Kind == "" {
-		return "such thing on the server (" + status.Status().Message + ")"
+		return status.Status().Message // the whole kind is unknown
 	}
 	if d.Name == "" {
 		return qualified(d.Group, d.Kind)
 	}
-	return qualified(d.Group, d.Kind) + " " + d.Name
+	return fmt.Sprintf("%s %q", qualified(d.Group, d.Kind), d.Name)
 }
 
 // noCredential says whether a request was never sent because no credential could be had, and why. A helper's own output

@@ -22,11 +22,11 @@ func (s *survey) inspectClaims(ctx context.Context) ([]Finding, error) {
 			all = append(all, s.fits("volume "+v.Name, v.Name, v.Config.Size)...)
 			continue
 		}
-		claim, err := s.Kubernetes.CoreV1().PersistentVolumeClaims(s.Client.Namespace).Get(ctx, v.Claim, metav1.GetOptions{})
-		err = s.failed(err, "read claim %s/%s", s.Client.Namespace, v.Claim)
+		claim, err := s.Kubernetes.CoreV1().PersistentVolumeClaims(s.Namespace).Get(ctx, v.Claim, metav1.GetOptions{})
+		err = s.failed(err, "read claim %s/%s", s.Namespace, v.Claim)
 		if isNotFound(err) {
 			all = append(all, refuse("no-claim", "volume %s: there is no claim %s in namespace %s: `kubectl get pvc -n %s` lists what there is",
-				v.Name, v.Claim, s.Client.Namespace, s.Client.Namespace))
+				v.Name, v.Claim, s.Namespace, s.Namespace))
 			continue
 		}
 		if err != nil {
@@ -79,9 +79,9 @@ func (s *survey) users(ctx context.Context) ([]Finding, error) {
 	if len(s.claims) == 0 {
 		return nil, nil
 	}
-	pods, err := s.Kubernetes.CoreV1().Pods(s.Client.Namespace).List(ctx, metav1.ListOptions{})
+	pods, err := s.Kubernetes.CoreV1().Pods(s.Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return nil, s.failed(err, "list pods in namespace %s", s.Client.Namespace)
+		return nil, s.failed(err, "list pods in namespace %s", s.Namespace)
 	}
 	var all []Finding
 	own := manifest.Name(s.Spec.Run)
@@ -95,6 +95,6 @@ func (s *survey) users(ctx context.Context) ([]Finding, error) {
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b Finding) int { return compareText(a, b) })
+	slices.SortFunc(all, compareText)
 	return all, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -31,12 +32,14 @@ func (s *survey) className(v manifest.Volume) string {
 // inspectClasses looks at the StorageClasses that exist already: what they make should be what the profile says.
 func (s *survey) inspectClasses(ctx context.Context) ([]Finding, error) {
 	var all []Finding
+	add := func(found []Finding, err error) error {
+		all = append(all, found...)
+		return err
+	}
 	if s.Spec.ResultsClass != "" {
-		found, err := s.class(ctx, s.Spec.ResultsClass)
-		if err != nil {
+		if err := add(s.class(ctx, s.Spec.ResultsClass)); err != nil {
 			return all, err
 		}
-		all = append(all, found...)
 	}
 	for _, v := range s.Spec.Volumes {
 		name := s.className(v)
@@ -44,18 +47,35 @@ func (s *survey) inspectClasses(ctx context.Context) ([]Finding, error) {
 			continue
 		}
 		found, err := s.class(ctx, name)
-		if err != nil {
-			return all, err
-		}
 		if v.Claim != "" {
 			found = nil // a claim outlives its class
 		}
-		all = append(all, found...)
+		if err := add(found, err); err != nil {
+			return all, err
+		}
 		if class := s.classes[name]; class != nil {
 			all = append(all, s.differs(v, class)...)
 		}
 	}
+	for _, class := range s.usedClasses() {
+		all = append(all, habits(class)...)
+	}
 	return all, nil
+}
+
+// habits finds what a class does with the volumes that it makes, other than the run's own classes.
+func habits(class *storagev1.StorageClass) (found []Finding) {
+	if !makesEBS(class.Provisioner) {
+		return nil
+	}
+	if m := class.VolumeBindingMode; m == nil || *m == storagev1.VolumeBindingImmediate {
+		found = append(found, warn("immediate", "StorageClass %s makes volumes before their pod has a node (volumeBindingMode Immediate), so that two may be in different zones and the pod nowhere: "+
+			"use a class with WaitForFirstConsumer", class.Name))
+	}
+	if p := class.ReclaimPolicy; p != nil && *p == corev1.PersistentVolumeReclaimRetain {
+		found = append(found, warn("retain", "StorageClass %s keeps volumes whose claims are gone (reclaimPolicy Retain), and they go on to cost money: delete them yourself after the cleanup, or use a class with Delete", class.Name))
+	}
+	return found
 }
 
 // class reads a class once.

@@ -15,8 +15,8 @@ import (
 
 // inspectNamespace reads the namespace: whether it exists, and whether it admits the run's pods.
 func (s *survey) inspectNamespace(ctx context.Context) ([]Finding, error) {
-	n, err := s.Kubernetes.CoreV1().Namespaces().Get(ctx, s.Client.Namespace, metav1.GetOptions{})
-	err = s.failed(err, "read namespace %s", s.Client.Namespace)
+	n, err := s.Kubernetes.CoreV1().Namespaces().Get(ctx, s.Namespace, metav1.GetOptions{})
+	err = s.failed(err, "read namespace %s", s.Namespace)
 	var forbidden *ForbiddenError
 	switch {
 	case errors.As(err, &forbidden):
@@ -25,7 +25,7 @@ func (s *survey) inspectNamespace(ctx context.Context) ([]Finding, error) {
 	case isNotFound(err) && s.Spec.CreateNamespace:
 		return nil, nil
 	case isNotFound(err):
-		return []Finding{refuse("no-namespace", "there is no namespace %s: make it with `kubectl create namespace %s`, or name another", s.Client.Namespace, s.Client.Namespace)}, nil
+		return []Finding{refuse("no-namespace", "there is no namespace %s: make it with `kubectl create namespace %s`, or name another", s.Namespace, s.Namespace)}, nil
 	case err != nil:
 		return nil, err
 	}
@@ -43,9 +43,9 @@ func (s *survey) inspectNamespace(ctx context.Context) ([]Finding, error) {
 
 // otherRuns finds runs that are still active in the namespace: the volumes of two would share the nodes' limits.
 func (s *survey) otherRuns(ctx context.Context) ([]Finding, error) {
-	jobs, err := s.Kubernetes.BatchV1().Jobs(s.Client.Namespace).List(ctx, metav1.ListOptions{LabelSelector: manifest.ManagedByLabel + "=" + manifest.ManagedBy})
+	jobs, err := s.Kubernetes.BatchV1().Jobs(s.Namespace).List(ctx, metav1.ListOptions{LabelSelector: manifest.ManagedByLabel + "=" + manifest.ManagedBy})
 	if err != nil {
-		return nil, s.failed(err, "list the Jobs of runs in namespace %s", s.Client.Namespace)
+		return nil, s.failed(err, "list the Jobs of runs in namespace %s", s.Namespace)
 	}
 	own := manifest.Name(s.Spec.Run)
 	var active []string
@@ -59,7 +59,7 @@ func (s *survey) otherRuns(ctx context.Context) ([]Finding, error) {
 	}
 	slices.Sort(active)
 	return []Finding{refuse("other-run", "namespace %s has an active run already, %s: wait for it (`ebscope attach %s`), remove it (`ebscope cleanup %s`), or use another namespace",
-		s.Client.Namespace, strings.Join(active, ", "), active[0], active[0])}, nil
+		s.Namespace, strings.Join(active, ", "), active[0], active[0])}, nil
 }
 
 // over says whether a Job has come to its end.

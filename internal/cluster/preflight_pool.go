@@ -74,9 +74,9 @@ func (s *survey) inspectPools(ctx context.Context) ([]Finding, error) {
 // oldKeys finds pods beside the run's that rely on the old annotation: their owner will want to know, and their nodes are
 // the ones that the run shares.
 func (s *survey) oldKeys(ctx context.Context) ([]Finding, error) {
-	pods, err := s.Kubernetes.CoreV1().Pods(s.Client.Namespace).List(ctx, metav1.ListOptions{})
+	pods, err := s.Kubernetes.CoreV1().Pods(s.Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return nil, s.failed(err, "list pods in namespace %s", s.Client.Namespace)
+		return nil, s.failed(err, "list pods in namespace %s", s.Namespace)
 	}
 	var found []Finding
 	for _, p := range pods.Items {

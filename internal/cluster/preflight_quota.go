@@ -14,9 +14,9 @@ import (
 
 // quotas finds the ResourceQuotas that would not admit what the run needs.
 func (s *survey) quotas(ctx context.Context) ([]Finding, error) {
-	quotas, err := s.Kubernetes.CoreV1().ResourceQuotas(s.Client.Namespace).List(ctx, metav1.ListOptions{})
+	quotas, err := s.Kubernetes.CoreV1().ResourceQuotas(s.Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return nil, s.failed(err, "list ResourceQuotas in namespace %s", s.Client.Namespace)
+		return nil, s.failed(err, "list ResourceQuotas in namespace %s", s.Namespace)
 	}
 	needs := s.demand()
 	var found []Finding
@@ -135,9 +135,9 @@ func (s *survey) stated(c corev1.Container) (requests, limits corev1.ResourceLis
 
 // limitRanges finds the LimitRanges that would not admit the run's claims and pods.
 func (s *survey) limitRanges(ctx context.Context) ([]Finding, error) {
-	ranges, err := s.Kubernetes.CoreV1().LimitRanges(s.Client.Namespace).List(ctx, metav1.ListOptions{})
+	ranges, err := s.Kubernetes.CoreV1().LimitRanges(s.Namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return nil, s.failed(err, "list LimitRanges in namespace %s", s.Client.Namespace)
+		return nil, s.failed(err, "list LimitRanges in namespace %s", s.Namespace)
 	}
 	for _, r := range ranges.Items {
 		s.limits = append(s.limits, r.Spec.Limits...)

@@ -59,7 +59,8 @@ func existing(s *scene) *corev1.PersistentVolumeClaim {
 }
 
 func class(name string, parameters ...string) *storagev1.StorageClass {
-	c := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{}}, Provisioner: manifest.ProvisionerCSI, Parameters: map[string]string{}}
+	c := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{}}, Provisioner: manifest.ProvisionerCSI, Parameters: map[string]string{},
+		VolumeBindingMode: new(storagev1.VolumeBindingWaitForFirstConsumer), ReclaimPolicy: new(corev1.PersistentVolumeReclaimDelete)}
 	for i := 0; i < len(parameters); i += 2 {
 		c.Parameters[parameters[i]] = parameters[i+1]
 	}
@@ -124,6 +125,8 @@ func TestClasses(t *testing.T) {
 	foreign := class("c")
 	foreign.Provisioner = "rancher.io/local-path"
 	inTree := class("c", "type", "gp3")
+	immediate, retain := class("c"), class("c")
+	immediate.VolumeBindingMode, retain.ReclaimPolicy = nil, new(corev1.PersistentVolumeReclaimRetain)
 	inTree.Provisioner = manifest.ProvisionerInTree
 	checkAll(t, []look{
 		{name: "the profile's volume, its defaults written out", change: use(class("c", "type", "gp3", "iops", "3000", "Throughput", "125", "encrypted", "true"))},
@@ -138,6 +141,8 @@ func TestClasses(t *testing.T) {
 		// 50 IOPS/GiB × 100 GiB
 		{name: "IOPS for each GiB", code: "class-parameters", severity: cluster.Warn, text: []string{"makes io1 100 GiB, 5,000 IOPS"}, change: use(perGiB)},
 		{name: "a parameter that is no number", code: "class-parameters", severity: cluster.Warn, text: []string{`iops is "many"`}, change: use(class("c", "iops", "many"))},
+		{name: "made before the pod has a node", code: "immediate", severity: cluster.Warn, text: []string{"StorageClass c", "WaitForFirstConsumer"}, change: use(immediate)},
+		{name: "kept after their claims", code: "retain", severity: cluster.Warn, text: []string{"StorageClass c", "Retain"}, change: use(retain)},
 		{name: "no EBS", code: "not-ebs", severity: cluster.Warn, text: []string{"rancher.io/local-path"}, change: use(foreign)},
 		{name: "compressed volumes, a run that is not", code: "not-compressed", severity: cluster.Refuse, text: []string{"volume gp3", "60 times", "use --compress 60"}, change: use(emulated)},
 		{name: "real volumes, a compressed run", code: "not-compressed", severity: cluster.Refuse, text: []string{"compressed 60 times", "leave --compress out"},
