@@ -1,6 +1,8 @@
 package analyze
 
 import (
+	"reflect"
+
 	"ebscope/internal/ebs"
 	"ebscope/internal/result"
 	"ebscope/internal/simulate"
@@ -49,6 +51,7 @@ func Run(catalog *ebs.Catalog, run result.Run, measured []*result.Measurement, p
 	}
 	a.compare()
 	a.document.Warnings = append(a.document.Warnings, runWarnings(catalog, run, a.instance)...)
+	rounded(reflect.ValueOf(&a.document))
 	return a.document
 }
 

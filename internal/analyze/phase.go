@@ -221,7 +221,7 @@ func latency(l result.Latency) *Latency {
 	}
 }
 
-func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // possible returns a rate or an amount, and zero for what cannot be one.
 func possible(x float64) float64 {

@@ -3,6 +3,7 @@ package analyze
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"time"
@@ -44,6 +45,7 @@ func Readings(catalog *ebs.Catalog, readings []result.Reading, notes []result.No
 		d.Phases = append(d.Phases, p)
 		d.Checks = append(d.Checks, checks...)
 	}
+	rounded(reflect.ValueOf(&d))
 	return d
 }
 

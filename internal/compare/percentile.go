@@ -24,7 +24,7 @@ func percentile(l result.Latency, percent float64) (float64, bool) {
 	return milliseconds(result.Rank(l.Bins, percent/100)), true
 }
 
-func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // testable says whether an interval of percentiles can be had.
 func (d distribution) testable() bool { return len(d.Bins) > 0 && d.windows >= leastWindows }

@@ -156,6 +156,12 @@ func TestPlaces(t *testing.T) {
 	if readings, _ = open(t, filepath.Join(dir, "x"), filepath.Join(dir, "x", "a.json")); len(readings) != 2 {
 		t.Errorf("a file that is given twice counts once: %v", jobs(readings, dir))
 	}
+	if err := os.Symlink("a.json", filepath.Join(dir, "x", "link.json")); err != nil {
+		t.Skipf("links cannot be made here: %v", err)
+	}
+	if readings, _ = open(t, filepath.Join(dir, "x")); len(readings) != 2 {
+		t.Errorf("a file and a link to it count once: %v", jobs(readings, dir))
+	}
 }
 
 func TestWhatIsSkipped(t *testing.T) {

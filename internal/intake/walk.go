@@ -152,6 +152,9 @@ func isRun(dir string) bool {
 // file reads a file on disk, once.
 func (f *finder) file(path string, given bool) error {
 	if absolute, err := filepath.Abs(path); err == nil {
+		if target, err := filepath.EvalSymlinks(absolute); err == nil {
+			absolute = target // a link beside what it leads to is no second result
+		}
 		if f.seen[absolute] {
 			return nil
 		}

@@ -123,12 +123,12 @@ func (m *metricsText) phase(p member, labels []label) {
 			add("", p.ThroughputMiBps*(1<<20), labels...)
 	}
 	if l := p.Latency; l != nil {
-		const thousandth = 1e-3
+		const thousand = 1000
 		if !unknown(l.Mean) {
-			m.family("ebscope_latency_mean_seconds", "gauge", "seconds", "Mean latency.").add("", l.Mean*thousandth, with(label{"kind", l.Kind})...)
+			m.family("ebscope_latency_mean_seconds", "gauge", "seconds", "Mean latency.").add("", l.Mean/thousand, with(label{"kind", l.Kind})...)
 		}
 		if !unknown(l.Max) {
-			m.family("ebscope_latency_max_seconds", "gauge", "seconds", "Highest latency.").add("", l.Max*thousandth, with(label{"kind", l.Kind})...)
+			m.family("ebscope_latency_max_seconds", "gauge", "seconds", "Highest latency.").add("", l.Max/thousand, with(label{"kind", l.Kind})...)
 		}
 		for _, q := range []struct {
 			quantile string
@@ -136,7 +136,7 @@ func (m *metricsText) phase(p member, labels []label) {
 		}{{"0.5", l.P50}, {"0.95", l.P95}, {"0.99", l.P99}} {
 			if q.value != nil {
 				m.family("ebscope_latency_seconds", "summary", "seconds", "Latency by quantile.").
-					add("", *q.value*thousandth, with(label{"kind", l.Kind}, label{"quantile", q.quantile})...)
+					add("", *q.value/thousand, with(label{"kind", l.Kind}, label{"quantile", q.quantile})...)
 			}
 		}
 	}

@@ -33,6 +33,25 @@ func TestExtremesNeedASeries(t *testing.T) {
 	}
 }
 
+// OpenMetrics forbids a sample to occur twice, also where two results are of one name and one place.
+func TestResultsOfOneNameAreToldApart(t *testing.T) {
+	r := perIO(t)
+	r.Readings = append(r.Readings, r.Readings[0], r.Readings[0])
+	r.Document.Phases = append(r.Document.Phases, r.Document.Phases[0], r.Document.Phases[0])
+	var b bytes.Buffer
+	if err := report.OpenMetrics(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for line := range strings.Lines(b.String()) {
+		series := line[:strings.LastIndexByte(line, ' ')+1]
+		if !strings.HasPrefix(line, "#") && seen[series] {
+			t.Errorf("twice: %s", series)
+		}
+		seen[series] = true
+	}
+}
+
 // OpenMetrics forbids a sample to occur twice.
 func TestOneRunTwiceIsRefused(t *testing.T) {
 	r := fixture(t)
