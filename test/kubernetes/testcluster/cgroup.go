@@ -42,9 +42,14 @@ func enableControllers(groups []string) {
 	}
 }
 
-// removeCgroups removes control groups and all below them. A group goes a moment after its last process.
-func removeCgroups(ctx context.Context, dirs []string) error {
+// removeCgroups removes control groups, which patterns may name, and all below them. A group goes a moment after its last process.
+func removeCgroups(ctx context.Context, patterns []string) error {
+	var dirs []string
 	var errs []error
+	for _, p := range patterns {
+		found, err := filepath.Glob(p)
+		dirs, errs = append(dirs, found...), append(errs, err)
+	}
 	for _, dir := range dirs {
 		for {
 			err := removeCgroup(dir)

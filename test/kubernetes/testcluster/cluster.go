@@ -21,16 +21,7 @@ import (
 // ExternalVariable names the kubeconfig of an existing cluster that is to be used instead.
 const ExternalVariable = "E2E_KUBECONFIG"
 
-// Node is the name of the cluster's node. Logs and exec dial it, so it has to be an address.
-const Node = loopback
-
-// Labels of the node.
-const (
-	InstanceType = "m5.xlarge"
-	Zone         = "us-east-1a"
-)
-
-// startTime is what a cluster gets to become ready; it takes about half a minute on two processors.
+// startTime is what a cluster gets to become ready; it takes some ten seconds on two processors.
 const startTime = 5 * time.Minute
 
 // Cluster is a running cluster.
@@ -45,12 +36,11 @@ type Cluster struct {
 	tokens     map[string]string
 	kubeconfig string
 
-	etcdURL              string
-	apiPort, kubeletPort int
+	etcdURL string
+	apiPort int
 
 	etcd, api, controllers, scheduler *process
-	node                              *process // everything on the node, in a process namespace of its own
-	cgroups                           []string // folders of the node's control group, one in each hierarchy
+	nodes                             []*node
 	volumes                           *provisioner
 }
 
@@ -65,9 +55,9 @@ func Wanted() bool { return os.Getenv(WantedVariable) == "1" || os.Getenv(Extern
 // SkipReason is what a test says that is skipped for want of a cluster.
 const SkipReason = "this needs a Kubernetes cluster; `make e2e` builds and starts one, or set " + ExternalVariable + " to the kubeconfig of an existing one"
 
-// Open returns the cluster that E2E_KUBECONFIG names, or else builds and starts one. Progress gets a line for each step. The
-// caller closes the cluster.
-func Open(ctx context.Context, progress io.Writer) (*Cluster, error) {
+// Open returns the cluster that E2E_KUBECONFIG names, or else builds and starts one of so many nodes, up to MaxNodes. Progress
+// gets a line for each step. The caller closes the cluster.
+func Open(ctx context.Context, nodes int, progress io.Writer) (*Cluster, error) {
 	if file := os.Getenv(ExternalVariable); file != "" {
 		return connect(file)
 	}
@@ -87,7 +77,7 @@ func Open(ctx context.Context, progress io.Writer) (*Cluster, error) {
 		return nil, err
 	}
 	fmt.Fprintf(progress, "starting a cluster in %s\n", c.dir)
-	if err := c.up(ctx); err != nil {
+	if err := c.up(ctx, nodes); err != nil {
 		kept := filepath.Join(os.TempDir(), filepath.Base(c.dir)+"-logs")
 		return nil, errors.Join(fmt.Errorf("starting the cluster: %w; all logs are in %s", err, kept),
 			os.Rename(c.Logs(), kept), c.Close(context.WithoutCancel(ctx)))
@@ -96,7 +86,7 @@ func Open(ctx context.Context, progress io.Writer) (*Cluster, error) {
 	return c, nil
 }
 
-func (c *Cluster) up(ctx context.Context) error {
+func (c *Cluster) up(ctx context.Context, nodes int) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	if err := writeImage(ctx, c.file("image.tar")); err != nil {
@@ -105,8 +95,13 @@ func (c *Cluster) up(ctx context.Context) error {
 	if err := c.startControlPlane(ctx); err != nil {
 		return err
 	}
-	if err := c.startNode(ctx); err != nil {
+	if err := errors.Join(c.shareMounts(), c.prepareNodes(nodes)); err != nil {
 		return err
+	}
+	for i := range c.nodes {
+		if err := c.StartNode(ctx, i); err != nil {
+			return err
+		}
 	}
 	return c.startVolumes(ctx)
 }
@@ -129,7 +124,7 @@ func connect(file string) (*Cluster, error) {
 // be stopped.
 func (c *Cluster) External() bool { return c.external }
 
-// Logs returns the folder with the log of each part: kube-apiserver.log, node.log (containerd and kubelet), ….
+// Logs returns the folder with the log of each part: kube-apiserver.log, node0.log (containerd and kubelet), ….
 func (c *Cluster) Logs() string { return filepath.Join(c.dir, "logs") }
 
 // SaveLogs copies the logs to a folder that does not go with the cluster.
@@ -147,15 +142,20 @@ func (c *Cluster) Kubectl() string {
 // of a test is over when its cleanup runs: give another.
 func (c *Cluster) Close(ctx context.Context) error {
 	c.volumes.stop()
-	// The node goes first: what its pods hold open would keep the volumes.
-	c.node.kill()
+	// The nodes go first: what their pods hold open would keep the volumes.
+	for _, n := range c.nodes {
+		n.process.kill()
+	}
 	err := c.volumes.close(ctx)
 	ending, cancel := context.WithTimeout(ctx, stopTime)
 	defer cancel()
+	for _, n := range c.nodes {
+		err = errors.Join(err, removeCgroups(ending, n.cgroups))
+	}
 	for _, p := range []*process{c.scheduler, c.controllers, c.api, c.etcd} {
 		p.stop(ending)
 	}
-	return errors.Join(err, removeCgroups(ending, c.cgroups), removeFolder(c.dir), c.lock.Close())
+	return errors.Join(err, removeFolder(c.dir), c.lock.Close())
 }
 
 // sweep removes what killed tests have left.

@@ -21,7 +21,7 @@ import (
 const namespace = "measure" // of testdata/fio.yaml
 
 // open starts a cluster of the test's own. The test has closed it when it ends well.
-func open(t *testing.T) *Cluster {
+func open(t *testing.T, nodes int) *Cluster {
 	t.Helper()
 	if !Wanted() {
 		t.Skip(SkipReason)
@@ -29,7 +29,7 @@ func open(t *testing.T) *Cluster {
 	if os.Getenv(ExternalVariable) != "" {
 		t.Skip("this tests the cluster that the tests start; unset " + ExternalVariable)
 	}
-	c, err := Open(t.Context(), os.Stderr)
+	c, err := Open(t.Context(), nodes, os.Stderr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func iops(t *testing.T, c *Cluster, file string) float64 {
 }
 
 func TestCluster(t *testing.T) {
-	c := open(t)
+	c := open(t, 1)
 	admin(t, c, "apply", "-f", "testdata/fio.yaml")
 	admin(t, c, "--namespace="+namespace, "wait", "--for=condition=Ready", "pod/fio", "--timeout=60s")
 
@@ -191,8 +191,47 @@ func TestCluster(t *testing.T) {
 	})
 }
 
+// Two pods that may not share a node run on two, each with a volume of its own. A node that loses power comes back with its
+// volumes, and without its pods.
+func TestNodes(t *testing.T) {
+	c := open(t, 2)
+	admin(t, c, "apply", "-f", "testdata/apart.yaml")
+	ready := []string{"wait", "--for=condition=Ready", "pod", "--selector=app=apart", "--timeout=60s"}
+	admin(t, c, ready...)
+	if got := admin(t, c, "get", "pods", "--output=jsonpath={.items[*].spec.nodeName}"); got != NodeName(0)+" "+NodeName(1) && got != NodeName(1)+" "+NodeName(0) {
+		t.Errorf("pods are on %q, want one on each node", got)
+	}
+	for _, pod := range []string{"apart-0", "apart-1"} {
+		if got := admin(t, c, "exec", pod, "--", "sh", "-c", "echo $HOSTNAME > /data/name && cat /data/name"); got != pod {
+			t.Errorf("%s wrote %q", pod, got)
+		}
+	}
+	if err := c.StopNode(1); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	if err := c.StartNode(ctx, 1); err != nil {
+		t.Fatal(err)
+	}
+	// The StatefulSet's pod is restarted in place.
+	for _, pod := range []string{"apart-0", "apart-1"} {
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(500 * time.Millisecond) {
+			out, err := kubectl(t, c, c.AdminKubeconfig(), "exec", pod, "--", "cat", "/data/name")
+			if err == nil && out == pod {
+				break
+			} else if time.Now().After(deadline) {
+				t.Fatalf("%s reads %q after its node came back: %v", pod, out, err)
+			}
+		}
+	}
+	if err := c.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestCloseLeavesNothing(t *testing.T) {
-	c := open(t)
+	c := open(t, 1)
 	admin(t, c, "apply", "-f", "testdata/fio.yaml")
 	admin(t, c, "--namespace="+namespace, "wait", "--for=condition=Ready", "pod/fio", "--timeout=60s")
 	gp2, err := c.Volume(t.Context(), namespace, "gp2")
@@ -283,13 +322,13 @@ func checkNothing(t *testing.T, dir, network string, volumes ...string) {
 			t.Errorf("%s is still mounted", trace)
 		}
 	}
-	groups, err := cgroupFolders(name)
+	groups, err := cgroupFolders(name + "-*")
 	if err != nil {
 		t.Error(err)
 	}
 	for _, g := range groups {
-		if _, err := os.Stat(g); err == nil {
-			t.Errorf("control group %s is still there", g)
+		if found, _ := filepath.Glob(g); len(found) > 0 {
+			t.Errorf("control groups %v are still there", found)
 		}
 	}
 	commands, _ := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -318,11 +357,11 @@ func checkNothing(t *testing.T, dir, network string, volumes ...string) {
 // subnet returns the first three bytes of the addresses of a cluster's pods.
 func subnet(t *testing.T, dir string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, "cni", "pods.conflist"))
+	data, err := os.ReadFile(filepath.Join(dir, "node0", "cni", "pods.conflist"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile(`(198\.18\.\d+)\.0/24`).FindSubmatch(data)
+	found := regexp.MustCompile(`(198\.18\.\d+)\.0/26`).FindSubmatch(data)
 	if found == nil {
 		t.Fatalf("no subnet in %s", data)
 	}

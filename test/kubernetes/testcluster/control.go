@@ -28,11 +28,11 @@ const stopTime = 10 * time.Second
 
 // startControlPlane starts everything that needs no rights on the machine.
 func (c *Cluster) startControlPlane(ctx context.Context) error {
-	ports, err := freePorts(4)
+	ports, err := freePorts(3)
 	if err != nil {
 		return err
 	}
-	c.etcdURL, c.apiPort, c.kubeletPort = fmt.Sprintf("http://%s:%d", loopback, ports[0]), ports[2], ports[3]
+	c.etcdURL, c.apiPort = fmt.Sprintf("http://%s:%d", loopback, ports[0]), ports[2]
 	peers := fmt.Sprintf("http://%s:%d", loopback, ports[1])
 	if c.etcd, err = c.start("etcd", 0, "etcd", "--data-dir="+filepath.Join(c.dir, "etcd"), "--unsafe-no-fsync",
 		"--listen-client-urls="+c.etcdURL, "--advertise-client-urls="+c.etcdURL, "--listen-peer-urls="+peers,

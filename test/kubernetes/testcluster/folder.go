@@ -72,7 +72,7 @@ func sweepFolders(ctx context.Context, progress io.Writer) error {
 		if lockErr != nil || !free {
 			continue
 		}
-		cgroups, listErr := cgroupFolders(filepath.Base(dir))
+		cgroups, listErr := cgroupFolders(filepath.Base(dir) + "-*")
 		err = errors.Join(err, listErr, removeCgroups(ctx, cgroups), removeFolder(dir), l.Close())
 		fmt.Fprintf(progress, "removed %s, which a killed test had left\n", dir)
 	}

@@ -5,11 +5,11 @@ package testcluster
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -20,14 +20,32 @@ import (
 //go:embed node.sh
 var nodeScript []byte
 
-// networkPlugin is the only one that a pod's network needs here.
-const networkPlugin = "ptp"
+// Labels of every node.
+const (
+	InstanceType = "m5.xlarge"
+	Zone         = "us-east-1a"
+)
 
-// networkPluginDirs is where distributions put such plugins.
-var networkPluginDirs = []string{"/usr/lib/cni", "/usr/libexec/cni", "/opt/cni/bin"}
+// MaxNodes is how many nodes a cluster can have.
+const MaxNodes = 4
 
-// startNode starts containerd and the kubelet and waits until the node is ready.
-func (c *Cluster) startNode(ctx context.Context) error {
+// node is one containerd and one kubelet. Nodes share this machine's processors, memory and network.
+type node struct {
+	name    string // also its address: logs and exec dial it
+	dir     string
+	port    int      // of the kubelet
+	cgroups []string // folders of the node's control group, one in each hierarchy
+	process *process // first of the node's own process namespace
+}
+
+// NodeName returns the name of a node, counted from 0.
+func NodeName(i int) string { return fmt.Sprintf("127.0.0.%d", i+1) }
+
+// prepareNodes writes the configuration of the cluster's nodes.
+func (c *Cluster) prepareNodes(count int) error {
+	if count < 1 || count > MaxNodes {
+		return fmt.Errorf("a cluster of %d nodes: use 1 to %d", count, MaxNodes)
+	}
 	runc, err := exec.LookPath("runc")
 	if err != nil {
 		return fmt.Errorf("%w; run scripts/install.sh runc", err)
@@ -36,46 +54,56 @@ func (c *Cluster) startNode(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := c.shareMounts(); err != nil {
+	ports, err := freePorts(count)
+	if err != nil {
 		return err
 	}
-	group := filepath.Base(c.dir)
-	if c.cgroups, err = cgroupFolders(group); err != nil {
-		return err
-	}
-	enableControllers(c.cgroups)
-	for _, dir := range append([]string{c.file("sysctl"), c.file("cni")}, c.cgroups...) {
-		if err := os.Mkdir(dir, 0o755); err != nil {
+	for i, port := range ports {
+		n := &node{name: NodeName(i), dir: c.file(fmt.Sprint("node", i)), port: port}
+		c.nodes = append(c.nodes, n)
+		group := fmt.Sprint(filepath.Base(c.dir), "-", i)
+		if n.cgroups, err = cgroupFolders(group); err != nil {
 			return err
 		}
-	}
-	for name, text := range map[string]string{
-		"node.sh": string(nodeScript), "containerd.toml": c.containerdConfig(runc, plugins), "kubelet.yaml": c.kubeletConfig(group),
-		"cni/pods.conflist": c.networkConfig(), "resolv.conf": "",
-	} {
-		if err := os.WriteFile(c.file(name), []byte(text), 0o644); err != nil {
-			return err
+		enableControllers(n.cgroups)
+		for _, dir := range append([]string{n.dir, n.file("sysctl"), n.file("cni")}, n.cgroups...) {
+			if err := os.Mkdir(dir, 0o755); err != nil {
+				return err
+			}
+		}
+		for name, text := range map[string]string{
+			"node.sh": string(nodeScript), "containerd.toml": n.containerdConfig(runc, plugins), "kubelet.yaml": n.kubeletConfig(group),
+			"cni/pods.conflist": n.networkConfig(ports[0]%256, i), "resolv.conf": "",
+		} {
+			if err := os.WriteFile(n.file(name), []byte(text), 0o644); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
+}
+
+// StartNode starts a node, again with what was on its disk, and waits until it is ready.
+func (c *Cluster) StartNode(ctx context.Context, i int) (err error) {
+	if c.External() {
+		return errExternal
+	}
+	n := c.nodes[i]
 	labels := corev1.LabelInstanceTypeStable + "=" + InstanceType + "," + corev1.LabelTopologyZone + "=" + Zone
-	if c.node, err = c.start("node", syscall.CLONE_NEWPID|syscall.CLONE_NEWNS, "/usr/bin/env",
-		"DIR="+c.dir, "NODE="+Node, "LABELS="+labels, "CONTAINERD="+c.programs["containerd"], "CTR="+c.programs["ctr"],
-		"KUBELET="+c.programs["kubelet"], "PATH="+filepath.Dir(c.programs["containerd"])+":"+os.Getenv("PATH")+":/usr/sbin:/sbin",
-		"/bin/sh", c.file("node.sh")); err != nil {
+	if n.process, err = c.start("node"+fmt.Sprint(i), syscall.CLONE_NEWPID|syscall.CLONE_NEWNS, "/usr/bin/env",
+		"DIR="+n.dir, "NODE="+n.name, "LABELS="+labels, "IMAGE="+c.file("image.tar"), "MOUNTS="+c.file(mountsDir), "KUBECONFIG="+c.kubeconfig,
+		"CONTAINERD="+c.programs["containerd"], "CTR="+c.programs["ctr"], "KUBELET="+c.programs["kubelet"],
+		"PATH="+filepath.Dir(c.programs["containerd"])+":"+os.Getenv("PATH")+":/usr/sbin:/sbin", "/bin/sh", n.file("node.sh")); err != nil {
 		return err
 	}
-	return c.node.await(ctx, func(ctx context.Context) error {
-		node, err := c.Client.CoreV1().Nodes().Get(ctx, Node, metav1.GetOptions{})
+	started := metav1.Now()
+	return n.process.await(ctx, func(ctx context.Context) error {
+		object, err := c.Client.CoreV1().Nodes().Get(ctx, n.name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
-		for _, condition := range node.Status.Conditions {
-			if condition.Type == corev1.NodeReady && condition.Status != corev1.ConditionTrue {
-				return fmt.Errorf("node %s: %s", Node, condition.Message)
-			}
-		}
-		for _, taint := range node.Spec.Taints {
-			return fmt.Errorf("node %s has the taint %s", Node, taint.Key)
+		if err := usable(object, started); err != nil {
+			return err
 		}
 		// Pods need the ServiceAccount that a controller makes.
 		_, err = c.Client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
@@ -83,84 +111,45 @@ func (c *Cluster) startNode(ctx context.Context) error {
 	})
 }
 
+// StopNode ends a node with all its pods at once, as if its machine had lost power. The API server learns of it after some
+// forty seconds, as in any cluster.
+func (c *Cluster) StopNode(i int) error {
+	if c.External() {
+		return errExternal
+	}
+	c.nodes[i].process.kill()
+	return detachHolders("", true)
+}
+
+// usable returns what keeps a node that was started at the given time from taking pods.
+func usable(n *corev1.Node, started metav1.Time) error {
+	i := slices.IndexFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
+	if i < 0 {
+		return fmt.Errorf("node %s has not reported yet", n.Name)
+	}
+	// Times of the API are whole seconds.
+	if ready := n.Status.Conditions[i]; ready.Status != corev1.ConditionTrue || ready.LastHeartbeatTime.Unix() < started.Unix() {
+		return fmt.Errorf("node %s has not been ready since %v: %s", n.Name, started, ready.Message)
+	}
+	for _, taint := range n.Spec.Taints {
+		return fmt.Errorf("node %s has the taint %s", n.Name, taint.Key)
+	}
+	return nil
+}
+
+func (n *node) file(name string) string { return filepath.Join(n.dir, name) }
+
+// networkPlugin is the only one that a pod's network needs here.
+const networkPlugin = "ptp"
+
+// networkPluginDirs is where distributions put such plugins.
+var networkPluginDirs = []string{"/usr/lib/cni", "/usr/libexec/cni", "/opt/cni/bin"}
+
 func findNetworkPlugins() (string, error) {
 	for _, dir := range networkPluginDirs {
 		if _, err := os.Stat(filepath.Join(dir, networkPlugin)); err == nil {
 			return dir, nil
 		}
 	}
-	return "", fmt.Errorf("the network plugin %s is in none of %s; run scripts/install.sh %[1]s", networkPlugin, strings.Join(networkPluginDirs, ", "))
-}
-
-func (c *Cluster) containerdConfig(runc, plugins string) string {
-	return fmt.Sprintf(`version = 3
-root = %[1]q
-state = %[2]q
-# It makes folders in /opt.
-disabled_plugins = ["io.containerd.internal.v1.opt"]
-[grpc]
-address = %[3]q
-[plugins.'io.containerd.cri.v1.images']
-[plugins.'io.containerd.cri.v1.images'.pinned_images]
-sandbox = %[4]q
-[plugins.'io.containerd.cri.v1.runtime']
-# Where CAP_SYS_RESOURCE is missing, runc may not lower its score.
-restrict_oom_score_adj = true
-netns_mounts_under_state_dir = true
-# Raw devices belong to the user that the pod runs as.
-device_ownership_from_security_context = true
-[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]
-runtime_type = "io.containerd.runc.v2"
-[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc.options]
-BinaryName = %[5]q
-SystemdCgroup = false
-[plugins.'io.containerd.cri.v1.runtime'.cni]
-bin_dirs = [%[6]q]
-conf_dir = %[7]q
-`, c.file("containerd"), c.file("containerd-state"), c.file("containerd.sock"), Image, runc, plugins, c.file("cni"))
-}
-
-func (c *Cluster) kubeletConfig(group string) string {
-	return fmt.Sprintf(`apiVersion: kubelet.config.k8s.io/v1beta1
-kind: KubeletConfiguration
-address: %[1]s
-port: %[2]d
-readOnlyPort: 0
-healthzPort: 0
-authentication: {anonymous: {enabled: true}, webhook: {enabled: false}}
-authorization: {mode: AlwaysAllow}
-containerRuntimeEndpoint: unix://%[3]s
-cgroupDriver: cgroupfs
-cgroupRoot: /%[4]s
-failCgroupV1: false
-failSwapOn: false
-oomScoreAdj: 0
-makeIPTablesUtilChains: false
-clusterDNS: [%[1]s]
-resolvConf: %[5]s
-podLogsDir: %[6]s
-# A machine that runs tests may be rather full.
-evictionHard: {memory.available: 100Mi, nodefs.available: 1%%, imagefs.available: 1%%}
-imageGCHighThresholdPercent: 100
-`, loopback, c.kubeletPort, c.file("containerd.sock"), group, c.file("resolv.conf"), c.file("pod-logs"))
-}
-
-// networkConfig gives each pod an address that only this machine can reach. No other network is routed to it. The addresses
-// are of the range for benchmarks; their third part comes from a port that is this cluster's own, so that clusters that run
-// at once differ.
-func (c *Cluster) networkConfig() string {
-	config, err := json.Marshal(map[string]any{
-		"cniVersion": "1.0.0", "name": "pods",
-		"plugins": []any{map[string]any{
-			"type": networkPlugin,
-			"ipam": map[string]any{
-				"type": "host-local", "dataDir": c.file("addresses"),
-				"ranges": []any{[]any{map[string]any{"subnet": fmt.Sprintf("198.18.%d.0/24", c.kubeletPort%256)}}},
-			},
-		}},
-	})
-	if err != nil {
-		panic(err)
-	}
-	return string(config)
+	return "", fmt.Errorf("the network plugin %[1]s is in none of %[2]s; run scripts/install.sh %[1]s", networkPlugin, strings.Join(networkPluginDirs, ", "))
 }

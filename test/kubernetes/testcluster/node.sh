@@ -7,10 +7,14 @@ mount --make-rslave /
 mount --make-rshared /
 mount -t proc proc /proc
 
-# Volumes of other programs must stay removable while this node holds a copy of the mount table.
+# Volumes of other programs must stay removable while this node holds a copy of the mount table. Those of the cluster itself are
+# unmounted here too when they are there.
 sed -n 's/^[^ ]* [^ ]* [^ ]* [^ ]* \([^ ]*\) .* - \(fuse\.ebscope [^ ]*\|[^ ]* \/dev\/loop[0-9]*\) .*/\1/p' /proc/self/mountinfo |
 	while read -r dir; do
-		[ "$dir" = / ] || umount -l "$dir" || true
+		case $dir in
+		/ | "$MOUNTS"/*) ;;
+		*) umount -l "$dir" || true ;;
+		esac
 	done
 
 # What programs write to fixed places goes with the namespace. Most of it is sockets and locks.
@@ -32,8 +36,8 @@ done
 until "$CTR" --address "$DIR/containerd.sock" version >/dev/null 2>&1; do
 	sleep 0.1
 done
-"$CTR" --address "$DIR/containerd.sock" --namespace k8s.io images import "$DIR/image.tar"
+"$CTR" --address "$DIR/containerd.sock" --namespace k8s.io images import "$IMAGE"
 
 # Not by exec: the shell takes the exit codes of orphans.
-"$KUBELET" --config="$DIR/kubelet.yaml" --kubeconfig="$DIR/admin.kubeconfig" --root-dir="$DIR/kubelet" --cert-dir="$DIR/kubelet-certs" \
+"$KUBELET" --config="$DIR/kubelet.yaml" --kubeconfig="$KUBECONFIG" --root-dir="$DIR/kubelet" --cert-dir="$DIR/kubelet-certs" \
 	--hostname-override="$NODE" --node-labels="$LABELS"

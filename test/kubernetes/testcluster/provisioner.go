@@ -152,14 +152,18 @@ func (p *provisioner) provision(ctx context.Context, claim *corev1.PersistentVol
 	p.mu.Lock()
 	p.devices[name] = device
 	p.mu.Unlock()
-	if _, err = p.client.CoreV1().PersistentVolumes().Create(ctx, volumeObject(name, path, claim, class), metav1.CreateOptions{}); err != nil {
+	host := claim.Annotations[selectedNodeAnnotation]
+	if host == "" {
+		host = NodeName(0) // of a class that does not wait for a pod
+	}
+	if _, err = p.client.CoreV1().PersistentVolumes().Create(ctx, volumeObject(name, path, host, claim, class), metav1.CreateOptions{}); err != nil {
 		return errors.Join(err, p.remove(context.WithoutCancel(ctx), name))
 	}
 	p.log.Printf("made %s for claim %s/%s at %s", name, claim.Namespace, claim.Name, path)
 	return nil
 }
 
-func volumeObject(name, path string, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) *corev1.PersistentVolume {
+func volumeObject(name, path, host string, claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClass) *corev1.PersistentVolume {
 	pv := &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{provisionedByAnnotation: class.Provisioner}},
 		Spec: corev1.PersistentVolumeSpec{
@@ -172,7 +176,7 @@ func volumeObject(name, path string, claim *corev1.PersistentVolumeClaim, class 
 				Namespace: claim.Namespace, Name: claim.Name, UID: claim.UID},
 			NodeAffinity: &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
 				MatchExpressions: []corev1.NodeSelectorRequirement{
-					{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{Node}},
+					{Key: corev1.LabelHostname, Operator: corev1.NodeSelectorOpIn, Values: []string{host}},
 					{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: []string{Zone}},
 				},
 			}}}},

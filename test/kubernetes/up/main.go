@@ -2,7 +2,7 @@
 
 // Command up starts the cluster of the end-to-end tests and keeps it up until it is interrupted, for working against it:
 //
-//	go run ./test/kubernetes/up
+//	go run ./test/kubernetes/up [-nodes 2]
 //
 // It prints the path of the administrator's kubeconfig, and one line for each step on stderr.
 package main
@@ -10,6 +10,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/signal"
@@ -26,9 +27,11 @@ func main() {
 }
 
 func run() error {
+	nodes := flag.Int("nodes", 1, "how many nodes, up to 4")
+	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	c, err := testcluster.Open(ctx, os.Stderr)
+	c, err := testcluster.Open(ctx, *nodes, os.Stderr)
 	if err != nil {
 		return err
 	}
