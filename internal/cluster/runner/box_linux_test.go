@@ -2,10 +2,13 @@ package runner_test
 
 import (
 	"bufio"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -33,8 +36,18 @@ type box struct {
 	plan                          runner.Plan
 }
 
+// TestMain lets more tests run side by side than there are processors: they mostly wait.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(8*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
+
 // inEachShell runs a test in each shell that this machine has.
 func inEachShell(t *testing.T, test func(t *testing.T, b *box)) {
+	t.Parallel()
 	for _, shell := range [][]string{{"dash"}, {"busybox", "sh"}, {"bash", "--posix"}} {
 		t.Run(shell[0], func(t *testing.T) {
 			path, err := exec.LookPath(shell[0])

@@ -17,6 +17,7 @@ cr=$(printf '\r')
 
 phase='' # of the plan, while it is worked on
 index=0
+alone='' # set once the plan is checked and no other pod works on it
 ending='' # set once the pod has been asked to end
 
 # quote prints a text as a JSON string. It does so without another program: not every image has one.
@@ -52,6 +53,11 @@ fail() {
 	event run-failed "$1"
 	remove_files
 	exit 42
+}
+
+# no_room WHAT ends the run because of the results volume.
+no_room() {
+	fail "the results volume, at $results, is full or cannot be written to: $1; use a larger one, or one that the pod's user may write to"
 }
 
 # end_of FILE prints the end of what a program said, as one line that is short enough for the log.
@@ -97,15 +103,14 @@ persist() { sync -f "$1" 2>/dev/null || sync; }
 check_room() {
 	if ! said=$(dd if=/dev/zero of="$results/.room" bs=65536 count=16 2>&1); then
 		rm -f "$results/.room"
-		fail "the results volume, at $results, is full or cannot be written to: $(printf '%s\n' "$said" | head -n 1); use a larger one, or one that the pod's user may write to"
+		no_room "$(printf '%s\n' "$said" | head -n 1)"
 	fi
 	rm -f "$results/.room"
 }
 
 # write FILE TEXT replaces a file on the results volume atomically.
 write() {
-	{ printf '%s\n' "$2" >"$1.new" && persist "$1.new" && mv "$1.new" "$1"; } 2>/dev/null ||
-		fail "the results volume, at $results, is full or cannot be written to: $1 could not be written; use a larger one"
+	{ printf '%s\n' "$2" >"$1.new" && persist "$1.new" && mv "$1.new" "$1"; } 2>/dev/null || no_room "$1 could not be written"
 }
 
 # number TEXT says whether it is a whole number that a shell can reckon with.
@@ -141,13 +146,11 @@ check_plan() {
 	done 3<"$plan"
 	[ "$lines" -gt 0 ] || damaged "it is empty"
 	[ "$((lines - 1))" -eq "$count" ] || damaged "it has $((lines - 1)) phases of $count"
-	checked=1
 }
-checked=
 
-# remove_files removes the test files that the plan says are the run's own.
+# remove_files removes the test files that the plan says are the run's own, but not under the hands of another pod.
 remove_files() {
-	[ -n "$checked" ] || return 0
+	[ -n "$alone" ] || return 0
 	while IFS=$tab read -r name rest takes layout remove size file <&3; do
 		[ "${remove:-0}" = 0 ] || [ ! -f "$file" ] || rm -f "$file"
 	done 3<"$plan"
@@ -231,7 +234,7 @@ check_file() {
 set_aside() {
 	n=1
 	while [ -e "$folder.cut$n" ]; do n=$((n + 1)); done
-	mv "$1" "$folder.cut$n" || fail "the results volume, at $results, cannot be written to: $1 could not be renamed"
+	mv "$1" "$folder.cut$n" || no_room "$1 could not be renamed"
 }
 
 # mark FOLDER says that the attempt in it is over.
@@ -283,7 +286,7 @@ trouble() {
 run_phase() {
 	folder=$results/phases/$phase
 	if [ ! -e "$folder/mark.json" ] && [ -e "$folder.running/mark.json" ]; then
-		mv "$folder.running" "$folder" || fail "the results volume, at $results, cannot be written to: $folder.running could not be renamed"
+		mv "$folder.running" "$folder" || no_room "$folder.running could not be renamed"
 	fi
 	if [ -e "$folder/mark.json" ]; then
 		event phase-kept
@@ -300,8 +303,7 @@ run_phase() {
 	check_room
 
 	running=$folder.running
-	{ mkdir -p "$running" && cp "$config/$phase.fio" "$running/job.fio"; } 2>/dev/null ||
-		fail "the results volume, at $results, is full or cannot be written to: $running could not be made"
+	{ mkdir -p "$running" && cp "$config/$phase.fio" "$running/job.fio"; } 2>/dev/null || no_room "$running could not be made"
 	started=$(now)
 	write "$running/started.json" "{\"started\":\"$started\",\"pod\":$(quote "$pod"),\"node\":$(quote "$node")}"
 	event phase-started
@@ -323,7 +325,7 @@ run_phase() {
 	fi
 	check_room
 	mark "$running"
-	mv "$running" "$folder" || fail "the results volume, at $results, cannot be written to: $running could not be renamed"
+	mv "$running" "$folder" || no_room "$running could not be renamed"
 	persist "$folder"
 	event phase-ended
 }
@@ -338,7 +340,7 @@ unfinished() {
 
 check_plan
 if unfinished; then
-	check_room
+	true >>"$results/lock" || no_room "$results/lock could not be written"
 	# The pod before this one may still be ending on the same node.
 	exec 9>>"$results/lock"
 	if command -v flock >/dev/null && ! flock -n 9; then
@@ -348,10 +350,13 @@ if unfinished; then
 		[ -z "$ending" ] || exit 143
 	fi
 fi
+alone=1
 if unfinished; then
+	check_room
 	find_fio
-	mkdir -p "$results/phases" "$results/pods" || fail "the results volume, at $results, cannot be written to"
-	write "$results/pods/$pod.json" "{\"pod\":$(quote "$pod"),\"uid\":$(quote "$uid"),\"node\":$(quote "$node"),\"started\":\"$(now)\",\"fio_version\":\"$version\",\"kernel\":$(quote "$(uname -r)"),\"cpus\":$(nproc)}"
+	mkdir -p "$results/phases" "$results/pods" || no_room "it takes no folders"
+	cpus=$(nproc) || cpus=0
+	write "$results/pods/$pod.json" "{\"pod\":$(quote "$pod"),\"uid\":$(quote "$uid"),\"node\":$(quote "$node"),\"started\":\"$(now)\",\"fio_version\":\"$version\",\"kernel\":$(quote "$(uname -r)"),\"cpus\":$cpus}"
 fi
 event pod-started
 while IFS=$tab read -r name rest takes layout remove size file <&3; do
