@@ -74,11 +74,11 @@ func provisioner(set *fake.Clientset, release func(*corev1.PersistentVolume) boo
 	set.PrependReactor("delete", "persistentvolumeclaims", func(a clienttesting.Action) (bool, apiruntime.Object, error) {
 		name := "pv-" + a.(clienttesting.DeleteAction).GetName()
 		volumes := schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumes"}
-		object, err := set.Tracker().Get(volumes, "", name)
-		if err != nil {
+		object, _ := set.Tracker().Get(volumes, "", name)
+		v, ok := object.(*corev1.PersistentVolume)
+		if !ok {
 			return false, nil, nil
 		}
-		v, _ := object.(*corev1.PersistentVolume)
 		go func() {
 			time.Sleep(10 * time.Second) // it is detached first
 			if v = v.DeepCopy(); release(v) {

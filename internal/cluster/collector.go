@@ -47,7 +47,6 @@ func (c *Client) startCollector(ctx context.Context, spec manifest.Spec, pair in
 	if !ok {
 		return "", fmt.Errorf("the collector of run %s is no pod", spec.Run)
 	}
-	began := time.Now()
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	pods := c.Kubernetes.CoreV1().Pods(spec.Namespace)
@@ -66,7 +65,7 @@ func (c *Client) startCollector(ctx context.Context, spec manifest.Spec, pair in
 		}
 		switch {
 		case waiting.Err() != nil && ctx.Err() == nil:
-			return pod.Name, c.notRunning(ctx, spec.Namespace, pod.Name, status, time.Since(began))
+			return pod.Name, c.notRunning(ctx, spec.Namespace, pod.Name, status, patience)
 		case err != nil:
 			return pod.Name, err
 		case status.State == PodRunning:
@@ -97,7 +96,7 @@ func (c *Client) notRunning(ctx context.Context, namespace, pod string, s PodSta
 	if err != nil {
 		return e // the reason is only missing
 	}
-	var last ClusterEvent
+	var last Event
 	for i := range events.Items {
 		if h, notable := clusterEvent(&events.Items[i]); notable && h.Object == pod && !h.Time.Before(last.Time) {
 			last = h

@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ClusterEvent is what a part of the cluster says about an object of a run, in its own words.
-type ClusterEvent struct {
+// Event is what a part of the cluster says about an object of a run, in its own words.
+type Event struct {
 	Time    time.Time // of the last time that it happened
 	Kind    string    // of the object: Pod, Job, PersistentVolumeClaim
 	Object  string    // its name
@@ -45,8 +45,8 @@ var telling = []string{
 }
 
 // clusterEvent returns an event in our form, and whether it is worth being heard.
-func clusterEvent(e *corev1.Event) (ClusterEvent, bool) {
-	c := ClusterEvent{
+func clusterEvent(e *corev1.Event) (Event, bool) {
+	c := Event{
 		Kind: e.InvolvedObject.Kind, Object: e.InvolvedObject.Name, Reason: e.Reason, Message: strings.TrimSpace(e.Message),
 		Source: cmp.Or(e.ReportingController, e.Source.Component), Count: max(1, int(e.Count)), Warning: e.Type == corev1.EventTypeWarning,
 		Time: e.CreationTimestamp.Time,
@@ -67,20 +67,20 @@ func clusterEvent(e *corev1.Event) (ClusterEvent, bool) {
 }
 
 // eventsOf returns the events about a run's objects, the oldest first. Claims are those that its pods use.
-func eventsOf(run string, claims map[string]bool, events []corev1.Event) []ClusterEvent {
-	var all []ClusterEvent
+func eventsOf(run string, claims map[string]bool, events []corev1.Event) []Event {
+	var all []Event
 	for i := range events {
 		if c, notable := clusterEvent(&events[i]); notable && concerns(c, run, claims) {
 			all = append(all, c)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b ClusterEvent) int { return a.Time.Compare(b.Time) })
+	slices.SortStableFunc(all, func(a, b Event) int { return a.Time.Compare(b.Time) })
 	return all
 }
 
 // concerns says whether an event is about an object of a run: one that is named like it, followed by a pair for Jobs and
 // pods, or a claim. A repeat of the run has a name that begins alike: "…-r1".
-func concerns(c ClusterEvent, run string, claims map[string]bool) bool {
+func concerns(c Event, run string, claims map[string]bool) bool {
 	if c.Kind == "PersistentVolumeClaim" {
 		return claims[c.Object]
 	}

@@ -60,14 +60,15 @@ type follower struct {
 	news    chan any // of the informers and log readers
 	work    sync.WaitGroup
 
-	synced       bool
-	jobs         map[string]*batchv1.Job
-	deleted      []PairStatus // Jobs that were deleted before they ended
-	pods         map[string]toldPod
-	early        []ClusterEvent   // heard before it is known which claims are the run's
-	down         map[string]error // kinds for which the server does not answer
-	refusedSince time.Time
-	readers      map[int]*pairLog
+	synced      bool
+	jobs        map[string]*batchv1.Job
+	deleted     []PairStatus // Jobs that were deleted before they ended
+	pods        map[string]toldPod
+	early       []Event          // heard before it is known which claims are the run's
+	down        map[string]error // kinds for which the server does not answer
+	refused     error            // the last answer was a refusal
+	refusedLong <-chan time.Time // when it is believed
+	readers     map[int]*pairLog
 }
 
 type toldPod struct {
@@ -161,6 +162,8 @@ func (f *follower) loop(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
+		case <-f.refusedLong:
+			return f.refused
 		case <-settled:
 			if f.ended() && f.drained() {
 				return nil
@@ -193,7 +196,7 @@ func (f *follower) take(ctx context.Context, news any) error {
 		f.job(n)
 	case podNews:
 		f.pod(ctx, n)
-	case ClusterEvent:
+	case Event:
 		f.event(n)
 	case readerDone:
 		f.readOn(ctx, n)
@@ -209,7 +212,7 @@ func (f *follower) connection(a answer) error {
 		if _, was := f.down[a.kind]; was {
 			delete(f.down, a.kind)
 			if len(f.down) == 0 {
-				f.refusedSince = time.Time{}
+				f.refused, f.refusedLong = nil, nil
 				f.handle(Connection{})
 			}
 		}
@@ -222,12 +225,13 @@ func (f *follower) connection(a answer) error {
 	var forbidden *ForbiddenError
 	var unauthorized *UnauthorizedError
 	if errors.As(err, &forbidden) || errors.As(err, &unauthorized) {
-		if f.refusedSince.IsZero() {
-			f.refusedSince = time.Now()
-		}
-		if !f.synced || time.Since(f.refusedSince) >= refusal {
+		if !f.synced {
 			return err
 		}
+		if f.refused == nil {
+			f.refusedLong = time.After(refusal)
+		}
+		f.refused = err
 	}
 	if len(f.down) == 0 {
 		f.handle(Connection{Err: err})
@@ -241,7 +245,7 @@ func (f *follower) sync() error {
 	if len(f.jobs) == 0 && len(f.deleted) == 0 {
 		return &NoRunError{Name: f.run.ID, Namespace: f.run.Namespace}
 	}
-	slices.SortStableFunc(f.early, func(a, b ClusterEvent) int { return a.Time.Compare(b.Time) })
+	slices.SortStableFunc(f.early, func(a, b Event) int { return a.Time.Compare(b.Time) })
 	for _, e := range f.early {
 		f.event(e)
 	}
@@ -249,7 +253,7 @@ func (f *follower) sync() error {
 	return nil
 }
 
-func (f *follower) event(e ClusterEvent) {
+func (f *follower) event(e Event) {
 	if !f.synced {
 		f.early = append(f.early, e)
 		return
@@ -274,7 +278,7 @@ func (f *follower) job(n jobNews) {
 	if n.deleted {
 		delete(f.jobs, n.job.Name)
 		if is.State == JobActive {
-			is.State, is.Ended = JobDeleted, time.Now()
+			is.State = JobDeleted
 		}
 		f.deleted = append(f.deleted, is)
 	} else {

@@ -57,7 +57,7 @@ func told(h Happening) string {
 			s += " replaces " + h.Replaces[len(runName)+1:]
 		}
 		return strings.Join(strings.Fields(s), " ")
-	case ClusterEvent:
+	case Event:
 		return "event " + h.Reason
 	case PairEnd:
 		return fmt.Sprintf("pair %d %s", h.Pair.Pair, h.Pair.State)
@@ -251,7 +251,7 @@ func TestThousandPods(t *testing.T) {
 	for i := range pairs {
 		p := podOf(runID, i, 1, on(fmt.Sprintf("n%d", i), corev1.PodRunning))
 		// What pods really carry, and is not to be held: 4 KiB each.
-		p.ManagedFields = []metav1.ManagedFieldsEntry{{FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"x":"` + strings.Repeat("x", 4<<10) + `"}`)}}}
+		p.ManagedFields = []metav1.ManagedFieldsEntry{{FieldsV1: metav1.NewFieldsV1(`{"x":"` + strings.Repeat("x", 4<<10) + `"}`)}}
 		objects = append(objects, jobOf(runID, i), p)
 	}
 	set := fake.NewSimpleClientset(objects...)

@@ -7,7 +7,7 @@ import (
 	"ebscope/internal/units"
 )
 
-// Happening is something that Follow tells: a Line, Rate, PodChange, ClusterEvent, PairEnd, LinesLost or Connection.
+// Happening is something that Follow tells: a Line, Rate, PodChange, Event, PairEnd, LinesLost or Connection.
 type Happening interface{ happening() }
 
 // Line is an event line of the runner. A pod that replaces another one says again which phases are finished.
@@ -50,10 +50,10 @@ type Connection struct {
 	Err error // nil: it answers again
 }
 
-func (Line) happening()         {}
-func (Rate) happening()         {}
-func (PodChange) happening()    {}
-func (ClusterEvent) happening() {}
-func (PairEnd) happening()      {}
-func (LinesLost) happening()    {}
-func (Connection) happening()   {}
+func (Line) happening()       {}
+func (Rate) happening()       {}
+func (PodChange) happening()  {}
+func (Event) happening()      {}
+func (PairEnd) happening()    {}
+func (LinesLost) happening()  {}
+func (Connection) happening() {}

@@ -45,7 +45,7 @@ type stampedLine struct {
 }
 
 // read calls line for each line until the pod is over and its log is read to the end. The error says why something of it
-// may be missing.
+// may be missing; it is that of ctx where that was done.
 func (r *logReader) read(ctx context.Context, line func(time.Time, string)) error {
 	backoff := func() wait.Backoff {
 		return wait.Backoff{Duration: time.Second, Factor: 2, Steps: 5, Cap: 15 * time.Second, Jitter: 0.1}
@@ -54,15 +54,16 @@ func (r *logReader) read(ctx context.Context, line func(time.Time, string)) erro
 	for failed := 0; ; {
 		over := isClosed(r.over)
 		n, err := r.stream(ctx, over, line)
+		if over && apierrors.IsBadRequest(err) {
+			err = nil // its container never started
+		}
 		switch {
 		case ctx.Err() != nil:
-			return nil
+			return ctx.Err()
 		case err == nil && over:
 			return nil
 		case apierrors.IsNotFound(err):
 			return r.client.failed(err, "read the log of pod %s/%s", r.namespace, r.pod)
-		case over && apierrors.IsBadRequest(err):
-			return nil // its container never started
 		}
 		if n > 0 {
 			failed, pause = 0, backoff()
@@ -80,7 +81,7 @@ func (r *logReader) read(ctx context.Context, line func(time.Time, string)) erro
 		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return ctx.Err()
 		case <-news:
 		case <-time.After(pause.Step()):
 		}

@@ -152,7 +152,7 @@ type PairStatus struct {
 	State   JobState
 	Reason  string // of a failure, the cluster's own word: BackoffLimitExceeded, DeadlineExceeded, PodFailurePolicy
 	Message string
-	Ended   time.Time   // zero while it is active
+	Ended   time.Time   // zero while it is active, and where it was deleted
 	Pods    []PodStatus // the oldest first
 }
 

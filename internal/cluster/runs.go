@@ -25,7 +25,7 @@ type RunStatus struct {
 	Created   time.Time
 	Record    []byte // run.json as it was planned; empty where the ConfigMap has none
 	Pairs     []PairStatus
-	Events    []ClusterEvent // what the cluster says about the run's objects, the oldest first
+	Events    []Event // what the cluster says about the run's objects, the oldest first
 }
 
 // State is active as long as a Job is, then failed or deleted if one is. A run without Jobs was deleted, or never applied

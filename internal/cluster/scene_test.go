@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"fmt"
-	"maps"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -79,10 +78,4 @@ func warning(kind, object, reason, message string, at time.Time) *corev1.Event {
 		Type:           corev1.EventTypeWarning, Reason: reason, Message: message, Count: 1,
 		FirstTimestamp: metav1.NewTime(at), LastTimestamp: metav1.NewTime(at), Source: corev1.EventSource{Component: "kubelet"},
 	}
-}
-
-func labelled(o metav1.ObjectMeta, label, value string) metav1.ObjectMeta {
-	o.Labels = maps.Clone(o.Labels)
-	o.Labels[label] = value
-	return o
 }

@@ -145,7 +145,7 @@ func (s *sweep) said(ctx context.Context, volume string) string {
 	if err != nil {
 		return ""
 	}
-	var last ClusterEvent
+	var last Event
 	for i := range events.Items {
 		if e, _ := clusterEvent(&events.Items[i]); e.Warning && e.Object == volume && !e.Time.Before(last.Time) {
 			last = e
