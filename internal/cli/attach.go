@@ -24,6 +24,7 @@ type attachOptions struct {
 	output        string
 	keep          bool
 	keepOnFailure bool
+	startTimeout  time.Duration
 }
 
 func newAttachCommand() *cobra.Command {
@@ -59,6 +60,12 @@ func (o *attachOptions) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.runs, "runs", "runs", "folder for run directories")
 	cmd.Flags().BoolVar(&o.keep, "keep", false, "leave everything in the cluster when the run is over")
 	cmd.Flags().BoolVar(&o.keepOnFailure, "keep-on-failure", false, "leave everything in the cluster when the run has failed")
+	startTimeoutFlag(cmd, &o.startTimeout)
+}
+
+// startTimeoutFlag says how long a pod may wait for its node, its volumes and its image.
+func startTimeoutFlag(cmd *cobra.Command, value *time.Duration) {
+	cmd.Flags().DurationVar(value, "start-timeout", 15*time.Minute, "give up when a pod has not started for so long, and nothing is measured")
 }
 
 // attach follows a run to its end, brings its results here, reports and cleans up.
@@ -67,14 +74,22 @@ func attach(ctx context.Context, client *cluster.Client, run cluster.RunStatus, 
 	if err != nil {
 		return err
 	}
-	f, err := newFollower(record, max(1, len(run.Pairs)), stderr)
+	following, giveUp := context.WithCancelCause(ctx)
+	defer giveUp(nil)
+	f, err := newFollower(record, max(1, len(run.Pairs)), o.startTimeout, giveUp, stderr)
 	if err != nil {
 		return err
 	}
 	options := cluster.FollowOptions{Lines: len(run.Pairs) <= 1, Rate: process.StatusRate}
-	ended, err := client.Follow(ctx, run, options, f.handle)
-	f.progress.close()
-	if interrupted(err) {
+	ended, err := client.Follow(following, run, options, f.handle)
+	f.stop()
+	if stuck := (*stuckError)(nil); errors.As(err, &stuck) && f.measured == 0 && len(run.Pairs) <= 1 {
+		if o.keep || o.keepOnFailure {
+			return err
+		}
+		return errors.Join(err, cleanupRun(context.WithoutCancel(ctx), client, run.Name, stderr))
+	}
+	if ctx.Err() != nil {
 		return leave(client, run, o, err, stderr)
 	}
 	if err != nil {

@@ -39,6 +39,7 @@ type kubernetesOptions struct {
 	detach        bool
 	keep          bool
 	keepOnFailure bool
+	startTimeout  time.Duration
 }
 
 // The modes of a PersistentVolumeClaim.
@@ -72,6 +73,7 @@ func (k *kubernetesOptions) add(cmd *cobra.Command) (names []string) {
 	f.BoolVar(&k.detach, "detach", false, "return when the run has begun; attach and collect find it again")
 	f.BoolVar(&k.keep, "keep", false, "leave everything in the cluster when the run is over")
 	f.BoolVar(&k.keepOnFailure, "keep-on-failure", false, "leave everything in the cluster when the run has failed")
+	startTimeoutFlag(cmd, &k.startTimeout)
 	f.VisitAll(func(flag *pflag.Flag) {
 		if !before[flag.Name] {
 			names = append(names, flag.Name)
@@ -201,7 +203,7 @@ func runBenchKubernetes(ctx context.Context, o benchOptions, catalog *ebs.Catalo
 	if err != nil {
 		return err
 	}
-	attached := attachOptions{cluster: k.cluster, runs: o.runs, output: o.output, keep: k.keep, keepOnFailure: k.keepOnFailure}
+	attached := attachOptions{cluster: k.cluster, runs: o.runs, output: o.output, keep: k.keep, keepOnFailure: k.keepOnFailure, startTimeout: k.startTimeout}
 	return attach(ctx, client, run, attached, stdout, stderr)
 }
 

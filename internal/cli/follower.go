@@ -24,16 +24,37 @@ type follower struct {
 	takes    []time.Duration // how long each is expected to take
 	current  int             // index of the phase that runs; -1: none does
 	started  time.Time       // when it began, by the node's clock
-	told     map[string]string
+	measured int             // phases that are over
+	told     map[string]bool // notes, each of which is told once
+	patience time.Duration   // for a pod to start
+	timers   map[int]*time.Timer
+	giveUp   func(error)
 }
 
-func newFollower(record result.Run, pairs int, stderr io.Writer) (*follower, error) {
+// imagePatience is how long an image may be refused: a registry that has a bad moment has answered by then.
+const imagePatience = 3 * time.Minute
+
+// stuckError says that a pod does not start, in the cluster's words.
+type stuckError struct {
+	pod   cluster.PodStatus
+	after time.Duration
+}
+
+func (e *stuckError) Error() string {
+	return fmt.Sprintf("pod %s has not started in %s: %s: %s", e.pod.Name, clock(e.after), e.pod.Reason, e.pod.Message)
+}
+
+// newFollower shows on stderr what happens. A pod that waits longer than patience makes it give up.
+func newFollower(record result.Run, pairs int, patience time.Duration, giveUp func(error), stderr io.Writer) (*follower, error) {
 	catalog, err := record.Limits()
 	if err != nil {
 		return nil, err
 	}
 	profile := record.Profile.Compressed(record.Compress)
-	f := &follower{progress: newProgress(stderr, record), pairs: pairs, phases: profile.Phases, current: -1, told: map[string]string{}}
+	f := &follower{
+		progress: newProgress(stderr, record), pairs: pairs, phases: profile.Phases, current: -1, told: map[string]bool{},
+		patience: patience, timers: map[int]*time.Timer{}, giveUp: giveUp,
+	}
 	for _, p := range profile.Phases {
 		f.takes = append(f.takes, bench.Takes(catalog, profile, p))
 	}
@@ -51,9 +72,10 @@ func (f *follower) handle(h cluster.Happening) {
 		}
 	case cluster.PodChange:
 		f.pod(h)
-	case cluster.ClusterEvent:
-		if h.Warning {
-			f.note("%s %s: %s: %s", h.Kind, h.Object, h.Reason, h.Message)
+	case cluster.Event:
+		// Why an image is not pulled, its pod says too.
+		if h.Warning && !(h.Kind == "Pod" && h.Reason == "Failed") {
+			f.once("%s %s: %s: %s", h.Kind, h.Object, h.Reason, h.Message)
 		}
 	case cluster.PairEnd:
 		f.over++
@@ -83,12 +105,15 @@ func (f *follower) line(e runner.Event) {
 			f.note("%s was cut and is measured anew", phaseTitle(f.phases[i]))
 		}
 		f.current = -1
+	case runner.PhaseKept:
+		f.measured++
 	case runner.PhaseStarted:
 		if known {
 			f.current, f.started = i, e.Time
 			f.progress.PhaseStarted(e.Index, len(f.phases), f.phases[i], f.takes[i], f.remaining(i))
 		}
 	case runner.PhaseEnded:
+		f.measured++
 		if f.current >= 0 {
 			f.progress.PhaseEnded(nil, nil)
 		}
@@ -105,22 +130,54 @@ func (f *follower) line(e runner.Event) {
 // pod tells what becomes of pods: why one waits, and when one is lost.
 func (f *follower) pod(c cluster.PodChange) {
 	p := c.Pod
-	said := fmt.Sprint(p.State, p.Reason, p.Message)
-	if f.told[p.Name] == said {
-		return
-	}
-	f.told[p.Name] = said
-	switch p.State {
-	case cluster.PodPending:
-		if p.Reason != "" && p.Reason != "ContainerCreating" {
-			f.note("pod %s waits: %s: %s", p.Name, p.Reason, p.Message)
-		}
-	case cluster.PodEvicted, cluster.PodLost, cluster.PodDeleted, cluster.PodFailed:
-		f.note("pod %s is %s: %s %s", p.Name, p.State, p.Reason, p.Message)
-		f.current = -1
-	}
 	if c.Replaces != "" {
 		f.note("pod %s takes the place of %s", p.Name, c.Replaces)
+	}
+	if t := f.timers[c.Pair]; t != nil {
+		t.Stop()
+	}
+	switch p.State {
+	case cluster.PodPending:
+		f.await(c.Pair, p)
+	case cluster.PodEvicted, cluster.PodLost, cluster.PodDeleted, cluster.PodFailed:
+		f.once("pod %s is %s: %s %s", p.Name, p.State, p.Reason, p.Message)
+		f.current = -1
+	}
+}
+
+// await tells what a pod waits for, and gives up after a while.
+func (f *follower) await(pair int, p cluster.PodStatus) {
+	if p.Reason == "" || p.Reason == "ContainerCreating" {
+		return
+	}
+	patience := f.patience
+	switch p.Reason {
+	case "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull": // the first two take turns
+		patience = min(patience, imagePatience)
+		f.onceAbout("pod "+p.Name+" has no image", "pod %s waits: %s: %s", p.Name, p.Reason, p.Message)
+	default:
+		f.once("pod %s waits: %s: %s", p.Name, p.Reason, p.Message)
+	}
+	f.timers[pair] = time.AfterFunc(time.Until(p.Created.Add(patience)), func() { f.giveUp(&stuckError{p, patience}) })
+}
+
+// stop ends what would give up.
+func (f *follower) stop() {
+	for _, t := range f.timers {
+		t.Stop()
+	}
+	f.progress.close()
+}
+
+// once tells what has not been told before; onceAbout tells of a matter once, whatever the words.
+func (f *follower) once(format string, args ...any) {
+	f.onceAbout(fmt.Sprintf(format, args...), format, args...)
+}
+
+func (f *follower) onceAbout(matter, format string, args ...any) {
+	if !f.told[matter] {
+		f.told[matter] = true
+		f.note(format, args...)
 	}
 }
 

@@ -135,10 +135,13 @@ func showRun(w io.Writer, run cluster.RunStatus, format string) error {
 		return printJSON(w, d)
 	}
 	fmt.Fprintf(w, "run %s in namespace %s is %s, begun %s ago\n\n", d.ID, d.Namespace, d.State, clock(time.Since(d.Created)))
-	rows := [][]string{{"POD", "STATE", "NODE", "REASON"}}
+	rows := [][]string{{"POD", "STATE", "NODE"}}
 	for _, s := range d.Sets {
 		for _, p := range s.Pods {
-			rows = append(rows, []string{p.Name, p.State, p.Node, visible(strings.TrimSpace(p.Reason + " " + p.Message))})
+			rows = append(rows, []string{p.Name, p.State, p.Node})
+			if p.Reason != "" {
+				rows = append(rows, []string{"  " + visible(p.Reason+": "+p.Message)})
+			}
 		}
 		if s.Reason != "" {
 			rows = append(rows, []string{"Job " + s.Job + ": " + visible(s.Reason)})
