@@ -301,7 +301,7 @@ run_phase() {
 	pause "$rest"
 	check_file
 	check_room
-
+	[ -z "$ending" ] || exit 143 # nothing is cut yet
 	running=$folder.running
 	{ mkdir -p "$running" && cp "$config/$phase.fio" "$running/job.fio"; } 2>/dev/null || no_room "$running could not be made"
 	started=$(now)
