@@ -52,10 +52,12 @@ func startProvisioner(ctx context.Context, client kubernetes.Interface, mounts, 
 	go func() {
 		defer close(p.done)
 		defer file.Close()
+		var last string
 		for {
-			// An API server that is away comes back: whatever failed is tried again.
-			if err := p.look(ctx); err != nil && ctx.Err() == nil {
-				p.log.Print(err)
+			// An API server that is away comes back: whatever failed is tried again, and told once.
+			if err := p.look(ctx); err != nil && ctx.Err() == nil && err.Error() != last {
+				last = err.Error()
+				p.log.Print(last)
 			}
 			select {
 			case <-ctx.Done():
