@@ -2,12 +2,15 @@ package cluster_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
 
 	"ebscope/internal/cluster"
 	"ebscope/internal/cluster/manifest"
@@ -44,6 +47,36 @@ func TestNodes(t *testing.T) {
 			s.add(node("b", "m5.xlarge", "eu-west-1b"), csiNode("b", 25))
 		}},
 	})
+}
+
+// Of 1,001 nodes, only the last fits: it comes on the third page of 500.
+func TestNodesComeByPages(t *testing.T) {
+	s := good()
+	s.remove("a")
+	last := "n1000"
+	s.add(csiNode(last, 25))
+	pages := 0
+	s.react = func(k *fake.Clientset) {
+		k.PrependReactor("list", "nodes", func(a clienttesting.Action) (bool, runtime.Object, error) {
+			o := a.(clienttesting.ListActionImpl).ListOptions
+			from, _ := strconv.Atoi(o.Continue)
+			page := &corev1.NodeList{}
+			for i := from; i < min(from+int(o.Limit), 1001); i++ {
+				instance := "c5.large"
+				if i == 1000 {
+					instance = "m5.xlarge"
+				}
+				page.Items = append(page.Items, *node(fmt.Sprintf("n%d", i), instance, "eu-west-1a"))
+			}
+			if pages++; from+len(page.Items) < 1001 {
+				page.Continue = strconv.Itoa(from + len(page.Items))
+			}
+			return true, page, nil
+		})
+	}
+	if found := s.preflight(t); len(found) != 0 || pages != 3 {
+		t.Errorf("found %+v on %d pages", found, pages)
+	}
 }
 
 // reserved is a pod of another namespace on the node a, with all that a node of 3,920m CPU can lose.

@@ -34,6 +34,7 @@ type scene struct {
 	objects []runtime.Object // in the cluster
 	pools   []runtime.Object // Karpenter's NodePools; nil: there is no Karpenter
 	denied  []string         // "list nodes": what the user may not do
+	react   func(*fake.Clientset)
 }
 
 const run = "20261201T052101Z-gp2-vs-gp3-kubernetes"
@@ -138,6 +139,9 @@ func (s *scene) preflight(t *testing.T) []cluster.Finding {
 		return true, nil, forbidden(a.GetVerb(), a.GetResource(), a.GetNamespace())
 	}
 	kubernetes.PrependReactor("*", "*", deny)
+	if s.react != nil {
+		s.react(kubernetes)
+	}
 	c := &cluster.Client{Kubernetes: kubernetes, Namespace: s.wanted.Spec.Namespace}
 	if s.pools != nil {
 		dynamic := dynamicfake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), map[schema.GroupVersionResource]string{poolResource: "NodePoolList"}, s.pools...)
