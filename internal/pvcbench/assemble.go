@@ -59,7 +59,10 @@ func assemblePhase(p *result.Phase, dir string) error {
 	failed := folder + runner.FailedSuffix
 	if mark, err := readMark(failed); err == nil {
 		p.State, p.Started, p.Ended = result.Failed, &mark.Started, &mark.Ended
-		p.Error = fmt.Sprintf("fio failed (exit status %d): %s", mark.Exit, lastLine(filepath.Join(failed, result.StderrFile)))
+		p.Error = "fio failed: " + lastLine(filepath.Join(failed, result.StderrFile))
+		if mark.Exit != 0 { // else its results say that it failed
+			p.Error = fmt.Sprintf("fio failed (exit status %d): %s", mark.Exit, lastLine(filepath.Join(failed, result.StderrFile)))
+		}
 		return nil
 	}
 	p.State = result.Pending

@@ -79,7 +79,7 @@ func TestFioEndsOddly(t *testing.T) {
 
 func TestUselessFio(t *testing.T) {
 	for _, tt := range []struct{ name, script, words string }{
-		{"older than what is understood", "echo fio-3.0", "is version 3.0, but version " + fio.Oldest.String() + " or newer is needed"},
+		{"older than what is understood", "echo fio-3.17", "is version 3.17, but version " + fio.TotalLatencyPercentiles.String() + " or newer is needed"},
 		{"much older", "echo fio-2.21", "is version 2.21"},
 		{"not fio", "echo GNU fortune 1.0", "is not fio: it says that it is GNU fortune 1.0"},
 		{"does not run", "echo no thanks; exit 127", "no thanks"},

@@ -179,7 +179,7 @@ install_fio() {
 	export LD_LIBRARY_PATH="$work/root/usr/lib:$work/root/lib"
 }
 
-# find_fio finds a fio that knows what the job files ask for.
+# find_fio finds a fio that knows what the job files ask for: 3.18 is the first with percentiles of the whole latency.
 find_fio() {
 	if ! fio=$(command -v fio); then
 		command -v apk >/dev/null || fail "this image has no fio, and no apk to fetch it with; use an image that has fio (--image)"
@@ -195,8 +195,8 @@ find_fio() {
 		number "$n" || fail "$fio is not fio: it says that it is $version; use another image (--image)"
 	done
 	version=$major.$minor
-	if [ "$major" -lt 3 ] || { [ "$major" -eq 3 ] && [ "$minor" -lt 1 ]; }; then
-		fail "$fio is version $version, but version 3.1 or newer is needed; use another image (--image)"
+	if [ "$major" -lt 3 ] || { [ "$major" -eq 3 ] && [ "$minor" -lt 18 ]; }; then
+		fail "$fio is version $version, but version 3.18 or newer is needed; use another image (--image)"
 	fi
 	engines=$("$fio" --enghelp 2>/dev/null)
 	for job in "$config"/*.fio; do
