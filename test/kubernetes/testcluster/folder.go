@@ -31,8 +31,8 @@ func newFolder() (dir string, lock io.Closer, err error) {
 		}
 	}
 	l := flock.New(filepath.Join(dir, "lock"))
-	if _, err := l.TryLock(); err != nil {
-		return "", nil, err
+	if locked, err := l.TryLock(); err != nil || !locked {
+		return "", nil, fmt.Errorf("locking %s, which is new: %w", l.Path(), errors.Join(err, errors.New("another process has cleaned up; try again")))
 	}
 	return dir, l, nil
 }
