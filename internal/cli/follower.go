@@ -74,7 +74,7 @@ func (f *follower) handle(h cluster.Happening) {
 		f.pod(h)
 	case cluster.Event:
 		// Why an image is not pulled, its pod says too.
-		if h.Warning && !(h.Kind == "Pod" && h.Reason == "Failed") {
+		if h.Warning && (h.Kind != "Pod" || h.Reason != "Failed") {
 			f.once("%s %s: %s: %s", h.Kind, h.Object, h.Reason, h.Message)
 		}
 	case cluster.PairEnd:
