@@ -7,6 +7,7 @@ import (
 
 	"ebscope/internal/analyze"
 	"ebscope/internal/cost"
+	"ebscope/internal/result"
 )
 
 // cell is a figure, what the model expects it to be, and a remark on it.
@@ -232,6 +233,7 @@ func (r Report) environment() []fact {
 	for _, v := range r.Document.Volumes {
 		facts = append(facts, fact{"Volume " + v.Name, v.Configuration})
 	}
+	facts = append(facts, clusterFacts(e.Cluster)...)
 	if p, ok := r.prices(); ok {
 		facts = append(facts, fact{"Prices", fmt.Sprintf("%s (%s), on demand, as of %s", p.Location, p.Region, r.pricesDate())})
 	}
@@ -242,4 +244,24 @@ func (r Report) environment() []fact {
 		}
 	}
 	return known
+}
+
+// clusterFacts say where claims were measured.
+func clusterFacts(c *result.Cluster) []fact {
+	if c == nil {
+		return nil
+	}
+	facts := []fact{
+		{"Kubernetes", c.Version}, {"Namespace", c.Namespace}, {"Node", c.Node}, {"Zone", c.Zone}, {"Image", c.Image}, {"Image digest", c.ImageDigest},
+	}
+	for _, v := range c.Volumes {
+		var parts []string
+		for _, part := range []fact{{"claim", v.Claim}, {"volume", v.Volume}, {"", v.Handle}, {"class", v.Class}, {"by", strings.TrimSpace(v.Driver + " " + v.DriverVersion)}} {
+			if part.Value != "" {
+				parts = append(parts, strings.TrimSpace(part.Name+" "+part.Value))
+			}
+		}
+		facts = append(facts, fact{"Claim of " + v.Name, strings.Join(parts, ", ")})
+	}
+	return facts
 }
