@@ -68,6 +68,9 @@ func startTimeoutFlag(cmd *cobra.Command, value *time.Duration) {
 	cmd.Flags().DurationVar(value, "start-timeout", 15*time.Minute, "give up when a pod has not started for so long, and nothing is measured")
 }
 
+// mostLogs is the number of pods whose logs are read at once, for progress alone.
+const mostLogs = 8
+
 // attach follows a run to its end, brings its results here, reports and cleans up.
 func attach(ctx context.Context, client *cluster.Client, run cluster.RunStatus, o attachOptions, stdout, stderr io.Writer) error {
 	record, err := pvcbench.Record(run)
@@ -80,7 +83,7 @@ func attach(ctx context.Context, client *cluster.Client, run cluster.RunStatus, 
 	if err != nil {
 		return err
 	}
-	options := cluster.FollowOptions{Lines: len(run.Pairs) <= 1, Rate: process.StatusRate}
+	options := cluster.FollowOptions{Lines: len(run.Pairs) <= mostLogs, Rate: process.StatusRate}
 	ended, err := client.Follow(following, run, options, f.handle)
 	f.stop()
 	if stuck := (*stuckError)(nil); errors.As(err, &stuck) && f.measured == 0 && len(run.Pairs) <= 1 {

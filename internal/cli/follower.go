@@ -65,9 +65,14 @@ func newFollower(record result.Run, pairs int, patience time.Duration, giveUp fu
 func (f *follower) handle(h cluster.Happening) {
 	switch h := h.(type) {
 	case cluster.Line:
-		f.line(h.Event)
+		switch {
+		case h.Pair == 0: // stands for all
+			f.line(h.Event)
+		case h.Event.Kind == runner.PhaseFailed || h.Event.Kind == runner.RunFailed:
+			f.note("set %d of volumes: %s", h.Pair+1, cmp.Or(h.Event.Text, "the run failed"))
+		}
 	case cluster.Rate:
-		if f.current >= 0 && !h.Time.Before(f.started) {
+		if h.Pair == 0 && f.current >= 0 && !h.Time.Before(f.started) {
 			f.progress.PhaseAt(process.Progress{Elapsed: h.Time.Sub(f.started), IOPS: h.IOPS})
 		}
 	case cluster.PodChange:
