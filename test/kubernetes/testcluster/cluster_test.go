@@ -175,7 +175,7 @@ func TestCluster(t *testing.T) {
 			t.Fatal(err)
 		}
 		admin(t, c, "delete", "namespace", namespace, "--timeout=120s")
-		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(200 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {
 			_, err := c.Client.CoreV1().PersistentVolumes().Get(t.Context(), gp2.Name, metav1.GetOptions{})
 			if apierrors.IsNotFound(err) {
 				break

@@ -60,7 +60,8 @@ func (c *Cluster) startControlPlane(ctx context.Context) error {
 	return err
 }
 
-// StartAPIServer starts the API server, again on the same port and with the same objects, and waits until it is ready.
+// StartAPIServer starts the API server, again on the same port and with the same objects, and waits until it is ready. After an
+// outage, controllers and kubelets notice up to half a minute later, as in any cluster.
 func (c *Cluster) StartAPIServer(ctx context.Context) (err error) {
 	if c.External() {
 		return errExternal

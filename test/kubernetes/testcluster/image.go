@@ -7,8 +7,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"debug/elf"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -57,33 +60,17 @@ func writeImage(ctx context.Context, file string) error {
 	return os.WriteFile(file, archive.Bytes(), 0o644)
 }
 
+// imageLayer is the image's only layer, as a tar.
 func imageLayer(ctx context.Context) ([]byte, error) {
-	busybox, err := exec.LookPath("busybox")
-	if err != nil {
-		return nil, fmt.Errorf("%w; run scripts/install.sh busybox", err)
-	}
-	fio, err := exec.LookPath("fio")
-	if err != nil {
-		return nil, fmt.Errorf("%w; run scripts/install.sh fio", err)
-	}
-	libraries, err := librariesOf(ctx, fio)
-	if err != nil {
-		return nil, err
-	}
-	// ldd fails on a program that needs none, as a static busybox is.
-	if more, err := librariesOf(ctx, busybox); err == nil {
-		libraries = append(libraries, more...)
-	}
-	applets, err := output(exec.CommandContext(ctx, busybox, "--list"))
+	programs, applets, err := imagePrograms(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var layer bytes.Buffer
 	w := tar.NewWriter(&layer)
-	made := map[string]bool{".": true, "/": true}
-	folder := func(dir string) error { return addFolder(w, dir, made) }
-	for _, dir := range []string{"bin", "etc", "proc", "sys", "dev", "root", "usr/bin"} {
-		if err := folder(dir); err != nil {
+	made := map[string]bool{".": true}
+	for _, dir := range []string{"bin", "dev", "etc", "proc", "root", "sys"} {
+		if err := addFolder(w, dir, made); err != nil {
 			return nil, err
 		}
 	}
@@ -98,37 +85,45 @@ func imageLayer(ctx context.Context) ([]byte, error) {
 			return nil, err
 		}
 	}
-	for _, applet := range strings.Fields(applets) {
-		link := &tar.Header{Typeflag: tar.TypeSymlink, Name: "bin/" + applet, Linkname: "/bin/busybox", Mode: 0o777}
-		if applet == "busybox" {
-			continue
-		}
-		if err := w.WriteHeader(link); err != nil {
+	for _, applet := range applets {
+		if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: "bin/" + applet, Linkname: "busybox", Mode: 0o777}); err != nil {
 			return nil, err
 		}
 	}
-	files := map[string]string{"bin/busybox": busybox, "usr/bin/fio": fio}
-	for _, l := range libraries {
-		files[strings.TrimPrefix(l, "/")] = l
-	}
-	names := make([]string, 0, len(files))
-	for name := range files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		data, err := os.ReadFile(files[name])
+	for _, name := range slices.Sorted(maps.Keys(programs)) {
+		data, err := os.ReadFile(programs[name])
 		if err != nil {
 			return nil, err
 		}
-		if err := folder(path.Dir(name)); err != nil {
-			return nil, err
-		}
-		if err := addFile(w, name, 0o755, data); err != nil {
+		if err := errors.Join(addFolder(w, path.Dir(name), made), addFile(w, name, 0o755, data)); err != nil {
 			return nil, err
 		}
 	}
 	return layer.Bytes(), w.Close()
+}
+
+// imagePrograms returns the files of this machine that go into the image, by their names there, and the names under which
+// busybox is called.
+func imagePrograms(ctx context.Context) (files map[string]string, applets []string, err error) {
+	files = map[string]string{}
+	for name, program := range map[string]string{"bin/busybox": "busybox", "usr/bin/fio": "fio"} {
+		if files[name], err = exec.LookPath(program); err != nil {
+			return nil, nil, fmt.Errorf("%w; run scripts/install.sh %s", err, program)
+		}
+		libraries, err := librariesOf(ctx, files[name])
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, l := range libraries {
+			files[strings.TrimPrefix(l, "/")] = l
+		}
+	}
+	list, err := output(exec.CommandContext(ctx, files["bin/busybox"], "--list"))
+	if err != nil {
+		return nil, nil, err
+	}
+	applets = slices.DeleteFunc(strings.Fields(list), func(a string) bool { return a == "busybox" })
+	return files, applets, nil
 }
 
 func addFile(w *tar.Writer, name string, mode int64, data []byte) error {
@@ -151,19 +146,19 @@ func addFolder(w *tar.Writer, dir string, made map[string]bool) error {
 	return w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: dir + "/", Mode: 0o755})
 }
 
-// librariesOf returns the paths of the libraries that a program loads, with the loader itself.
+// librariesOf returns the paths of the libraries that a program loads, with the loader itself. A static program has none.
 func librariesOf(ctx context.Context, program string) ([]string, error) {
+	f, err := elf.Open(program)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if !slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }) {
+		return nil, nil
+	}
 	list, err := output(exec.CommandContext(ctx, "ldd", program))
 	if err != nil {
 		return nil, err
 	}
-	var paths []string
-	for line := range strings.Lines(list) {
-		for _, word := range strings.Fields(line) {
-			if filepath.IsAbs(word) {
-				paths = append(paths, word)
-			}
-		}
-	}
-	return paths, nil
+	return slices.DeleteFunc(strings.Fields(list), func(word string) bool { return !filepath.IsAbs(word) }), nil
 }
