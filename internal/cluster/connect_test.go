@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -41,19 +42,20 @@ const secret = "k8s-aws-v1.c2VjcmV0"
 // answering is an API server that gives one answer to everything, and the client that asks it.
 func answering(t *testing.T, status metav1.Status) *cluster.Client {
 	t.Helper()
-	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	status.TypeMeta, status.Status = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, metav1.StatusFailure
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if got := r.Header.Get("Authorization"); got != "Bearer "+secret {
 			t.Errorf("authorization %q", got)
 		}
 		if got := r.Header.Get("User-Agent"); got != "ebscope/1.2" {
 			t.Errorf("user agent %q", got)
 		}
-		status.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
-		status.Status = metav1.StatusFailure
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(int(status.Code))
 		json.NewEncoder(w).Encode(status)
 	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that stop asking
+	server.StartTLS()
 	t.Cleanup(server.Close)
 	return connect(t, kubeconfig(t, server.URL))
 }
