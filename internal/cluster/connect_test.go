@@ -158,6 +158,26 @@ func TestNothingAnswers(t *testing.T) {
 	}
 }
 
+func TestCertificateIsNotTrusted(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	defer server.Close()
+	path := kubeconfig(t, server.URL)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(text), "insecure-skip-tls-verify: true", "insecure-skip-tls-verify: false", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err = ask(t, connect(t, path))
+	var unreachable *cluster.UnreachableError
+	if !errors.As(err, &unreachable) || !strings.Contains(err.Error(), "has a certificate that is not trusted") {
+		t.Errorf("error %v, want that the certificate is not trusted", err)
+	}
+}
+
 // An API server that starts or stops answers so; so does a load balancer without one behind it.
 func TestServerIsNotReady(t *testing.T) {
 	err := ask(t, answering(t, metav1.Status{Code: http.StatusServiceUnavailable, Reason: metav1.StatusReasonServiceUnavailable, Message: "the server is shutting down"}))

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -20,17 +21,16 @@ type UnreachableError struct {
 }
 
 func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("cannot %s: the API server %s: %v; check the network, the VPN and whether the kubeconfig's server is still the right one",
-		e.Action, doesNotAnswer(e.Address), e.Err)
+	server := "the API server"
+	if e.Address != "" {
+		server += " at " + e.Address
+	}
+	if untrusted := (*tls.CertificateVerificationError)(nil); errors.As(e.Err, &untrusted) {
+		return fmt.Sprintf("cannot %s: %s has a certificate that is not trusted: %v; check the kubeconfig's certificate authority, and whether a proxy is in between", e.Action, server, e.Err)
+	}
+	return fmt.Sprintf("cannot %s: %s does not answer: %v; check the network, the VPN and whether the kubeconfig's server is still the right one", e.Action, server, e.Err)
 }
 func (e *UnreachableError) Unwrap() error { return e.Err }
-
-func doesNotAnswer(address string) string {
-	if address == "" {
-		return "does not answer"
-	}
-	return "at " + address + " does not answer"
-}
 
 // UnauthorizedError says that the server does not know who asks: a token that is missing or has expired, or a
 // credential helper that failed.

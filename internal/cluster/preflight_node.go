@@ -90,7 +90,7 @@ func (s *survey) tooFew(sieve sieve, nodes, pairs int, against reasons) []Findin
 	if len(s.nodes) > 0 {
 		what = fmt.Sprintf("%d pairs need as many nodes, and only %d can be used", pairs, len(s.nodes))
 	}
-	text := fmt.Sprintf("%s: of %s, %s; and no Karpenter NodePool fits. Choose another node selector or instance type, tolerate the taint, or add a node",
+	text := fmt.Sprintf("%s: of %s, %s; and no Karpenter NodePool fits. Choose another --node-selector, add a --toleration, or add a node",
 		what, plural(nodes, "node"), against)
 	if nodes == 0 {
 		text = "the cluster has no node, and no Karpenter NodePool fits: add a node"
