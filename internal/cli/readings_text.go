@@ -49,7 +49,8 @@ func base(p analyze.Phase) string {
 	if p.Name != "" {
 		name += " " + p.Name
 	}
-	return visible(name + hostWords(p))
+	const room = 64 // of a line; nobody reads more of a name
+	return shortened(visible(name+hostWords(p)), room)
 }
 
 // writeNotes prints what was skipped, and then what else there is to know about the input.

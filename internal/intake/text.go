@@ -19,8 +19,8 @@ func decoded(r io.Reader) io.Reader {
 	return transform.NewReader(r, unicode.BOMOverride(encoding.Nop.NewDecoder()))
 }
 
-// beginsWithDigit says whether a text does so, as a log that has something wrong with it.
+// beginsWithDigit says whether a text begins with a number, as a log that has something wrong with it.
 func beginsWithDigit(head []byte) bool {
-	head = bytes.TrimSpace(head)
+	head = bytes.TrimPrefix(bytes.TrimSpace(head), []byte("-"))
 	return len(head) > 0 && head[0] >= '0' && head[0] <= '9' && !bytes.HasPrefix(head, []byte("3;")) // terse output
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"ebscope/internal/analyze"
 	"ebscope/internal/ebs"
@@ -79,6 +80,21 @@ func TestRatesAboveTheLimitAreShown(t *testing.T) {
 			if strings.Contains(b.String(), wrong) {
 				t.Errorf("%s of a level within its limit has %s", name, wrong)
 			}
+		}
+	}
+}
+
+// A name may be as long as it likes, and no line is wider than the terminal.
+func TestLongNames(t *testing.T) {
+	r := logged(dips)
+	r.Readings[0].Job, r.Document.Phases[0].Name = strings.Repeat("J", 500), strings.Repeat("J", 500)
+	var b bytes.Buffer
+	if err := terminal(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(b.String()) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
 		}
 	}
 }

@@ -290,11 +290,19 @@ func allHold(n int) string {
 	return fmt.Sprintf("All %d checks hold.", n)
 }
 
-// wrap breaks a text into lines at spaces, but not between a number and its unit. A word longer than a line stays whole.
+// wrap breaks a text into lines at spaces, but not between a number and its unit. A word longer than a line is broken.
 func wrap(s string, width int) []string {
 	var lines []string
 	line := ""
 	for _, word := range strings.Split(tie(s), " ") {
+		for text.StringWidth(word) > width {
+			start := text.Trim(word, width)
+			if line != "" {
+				lines = append(lines, line)
+				line = ""
+			}
+			lines, word = append(lines, start), word[len(start):]
+		}
 		switch {
 		case line == "":
 			line = word
