@@ -39,3 +39,8 @@ func (s Series) At(i int) (float64, bool) {
 	}
 	return s[i], true
 }
+
+// all returns the series.
+func (m Metrics) all() []Series {
+	return []Series{m.ReadOps, m.WriteOps, m.ReadBytes, m.WriteBytes, m.BurstBalance, m.IOPSExceeded, m.ThroughputExceeded}
+}
