@@ -4,7 +4,8 @@
 //	go run ./perf/logs
 //
 // Each runs as a process of its own and is counted by its processor time, so that other programs disturb less; the gain
-// by a second processor is of elapsed time. Without awk or fio2gnuplot these are left out.
+// by a second processor is of elapsed time, and so beside it stands what two processes of one processor each gain at
+// once: the most that the machine gives just now. Without awk or fio2gnuplot these are left out.
 package main
 
 import (
@@ -31,6 +32,7 @@ const (
 	awkWanted     = 5.0
 	gnuplotWanted = 60.0
 	secondWanted  = 1.8
+	partWanted    = 0.95 // of what the machine gives, where that is less
 	memoryLimit   = 64 << 20
 
 	// program counts lines and sums up values by direction. The reader does more: extremes, and latencies by window.
@@ -87,6 +89,7 @@ func run(ctx context.Context) error {
 
 	// In turns, so that both meet the same machine.
 	var one, two taken
+	var pair time.Duration // for both of two processes
 	for range attempts {
 		if err := one.better(ctx, dir, "GOMAXPROCS=1", self, file); err != nil {
 			return err
@@ -94,13 +97,22 @@ func run(ctx context.Context) error {
 		if err := two.better(ctx, dir, "GOMAXPROCS=2", self, file); err != nil {
 			return err
 		}
+		now, err := both(ctx, dir, self, file)
+		if err != nil {
+			return err
+		}
+		if pair == 0 || now < pair {
+			pair = now
+		}
 	}
-	second := one.elapsed.Seconds() / two.elapsed.Seconds()
+	second, machine := one.elapsed.Seconds()/two.elapsed.Seconds(), 2*one.elapsed.Seconds()/pair.Seconds()
+	wanted := min(secondWanted, partWanted*machine)
 	memory := max(one.memory, two.memory)
 	fmt.Fprintf(w, "%d million lines, one processor\t%.0f MB/s\t\t\t\n", lines/1_000_000, speed(one.processor))
-	fmt.Fprintf(w, "… two processors\t%.0f MB/s\tratio %.2f\tat least %.1f\t\n", speed(two.elapsed), second, secondWanted)
+	fmt.Fprintf(w, "… two processors\t%.0f MB/s\tratio %.2f\tat least %.2f\t\n", speed(two.elapsed), second, wanted)
+	fmt.Fprintf(w, "… two processes, a processor each\t%.0f MB/s\tratio %.2f\t\t\n", 2*speed(pair), machine)
 	fmt.Fprintf(w, "… peak memory\t%d MiB\t\tat most %d\t\n", memory>>20, memoryLimit>>20)
-	missed := second < secondWanted || memory > memoryLimit
+	missed := second < wanted || memory > memoryLimit
 
 	for _, peer := range []struct {
 		name      string
@@ -177,6 +189,18 @@ func (t *taken) better(ctx context.Context, dir, env, name string, arguments ...
 	}
 	t.processor, t.elapsed, t.memory = min(t.processor, now.processor), min(t.elapsed, now.elapsed), max(t.memory, now.memory)
 	return nil
+}
+
+// both runs the process twice at once, with one processor each, and returns the time until both have ended.
+func both(ctx context.Context, dir, name, file string) (time.Duration, error) {
+	start := time.Now()
+	other := make(chan error, 1)
+	go func() {
+		_, err := once(ctx, dir, "GOMAXPROCS=1", name, file)
+		other <- err
+	}()
+	_, err := once(ctx, dir, "GOMAXPROCS=1", name, file)
+	return time.Since(start), errors.Join(err, <-other)
 }
 
 func once(ctx context.Context, dir, env, name string, arguments ...string) (taken, error) {
