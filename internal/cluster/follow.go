@@ -299,7 +299,7 @@ func (f *follower) pod(ctx context.Context, n podNews) {
 		status.State, status.Reason, status.Message = PodDeleted, "", ""
 	}
 	was, known := f.pods[n.pod.Name]
-	if known && was.status.State.Over() && was.status.State != PodDeleted {
+	if known && was.status.State.Over() && status.State != was.status.State {
 		// It keeps the reason for which it ended: a pod that was evicted is deleted afterwards.
 		status.State, status.Reason, status.Message = was.status.State, was.status.Reason, was.status.Message
 	}

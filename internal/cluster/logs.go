@@ -24,7 +24,8 @@ const (
 	overlap = 2 * time.Second
 	// drain is how long the stream of a pod that is over may stay silent: as long as a runner has to end.
 	drain = time.Minute
-	// attempts is how often the log of a pod that is over is asked for without getting anything new.
+	// attempts is how often the log of a pod that is over is asked for without getting anything new, and how often a refusal
+	// is not believed.
 	attempts = 6
 )
 
@@ -68,10 +69,14 @@ func (r *logReader) read(ctx context.Context, line func(time.Time, string)) erro
 		if n > 0 {
 			failed, pause = 0, backoff()
 		}
-		// A server that cannot be reached says nothing about the pod, and the watches wait for it too.
+		// A server that cannot be reached says nothing about the pod, and the watches wait for it too. One that refuses may
+		// only have started a moment ago. Of a pod that still runs, all else may pass: its node may be busy.
+		// A node that is gone is an internal error of the server.
 		var unreachable *UnreachableError
-		if over && !errors.As(r.client.failed(err, "read"), &unreachable) || apierrors.IsInternalError(err) {
-			if failed++; failed >= attempts && over {
+		answered := !errors.As(r.client.failed(err, "read"), &unreachable) || apierrors.IsInternalError(err)
+		refused := apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
+		if over && answered || refused {
+			if failed++; failed >= attempts {
 				return r.client.failed(err, "read the log of pod %s/%s", r.namespace, r.pod)
 			}
 		}

@@ -2,14 +2,10 @@ package cluster
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"ebscope/internal/cluster/runner"
 )
 
 // pairLog is where the reading of a pair's logs stands. Its pods are read one after another, so that what one of them said
@@ -106,11 +102,8 @@ func (f *follower) drained() bool {
 
 // line tells what a line of a log says. Whatever is neither an event nor a status line is left in the log.
 func (f *follower) line(ctx context.Context, t *podToken, at time.Time, text string) {
-	if strings.HasPrefix(text, "{") {
-		var e runner.Event
-		if err := json.Unmarshal([]byte(text), &e); err == nil && e.Kind != "" {
-			f.tell(ctx, Line{Pair: t.pair, Pod: t.name, Event: e})
-		}
+	if e, ok := eventLine(text); ok {
+		f.tell(ctx, Line{Pair: t.pair, Pod: t.name, Event: e})
 		return
 	}
 	if f.options.Rate == nil {

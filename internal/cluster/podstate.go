@@ -2,14 +2,17 @@ package cluster
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"ebscope/internal/cluster/manifest"
+	"ebscope/internal/cluster/runner"
 )
 
 // PodState says how a pod stands.
@@ -36,7 +39,7 @@ type PodStatus struct {
 	Node    string // empty until it is scheduled
 	State   PodState
 	Reason  string // the cluster's own word: Unschedulable, ErrImagePull, Evicted; may be empty
-	Message string // in the cluster's own words; may be empty
+	Message string // in the cluster's own words, or the runner's where it failed; may be empty
 	Exit    int    // of the container, where it ended
 	Image   string // with its digest, once it runs
 }
@@ -63,11 +66,12 @@ func podStatus(p *corev1.Pod) PodStatus {
 	case p.Status.Reason == "Evicted":
 		s.State = PodEvicted
 	case disruption(p, &s):
+	case p.DeletionTimestamp != nil:
+		s.State = PodDeleted
+		ended(p, &s) // it is asked to end, and fails because of it
 	case p.Status.Phase == corev1.PodFailed:
 		s.State = PodFailed
 		ended(p, &s)
-	case p.DeletionTimestamp != nil:
-		s.State = PodDeleted
 	case p.Status.Phase == corev1.PodRunning:
 		s.State = PodRunning
 	default:
@@ -105,10 +109,35 @@ func ended(p *corev1.Pod, s *PodStatus) {
 			s.Reason = t.Reason
 		}
 		if s.Message == "" {
-			s.Message = cmp.Or(t.Message, "container "+c.Name+" ended with exit code "+strconv.Itoa(s.Exit))
+			s.Message = cmp.Or(lastWords(t.Message), "container "+c.Name+" ended with exit code "+strconv.Itoa(s.Exit))
 		}
 		return
 	}
+}
+
+// lastWords returns what the end of a container's log says, which Kubernetes keeps as its message: the text of an event of
+// the runner, or else the last line.
+func lastWords(log string) string {
+	lines := strings.Split(strings.TrimSpace(log), "\n")
+	for _, line := range slices.Backward(lines) {
+		if e, ok := eventLine(line); ok && e.Text != "" {
+			return e.Text
+		}
+	}
+	last := lines[len(lines)-1]
+	if _, ok := eventLine(last); ok {
+		return ""
+	}
+	return last
+}
+
+// eventLine reads an event line of the runner.
+func eventLine(line string) (runner.Event, bool) {
+	var e runner.Event
+	if !strings.HasPrefix(line, "{") || json.Unmarshal([]byte(line), &e) != nil {
+		return runner.Event{}, false
+	}
+	return e, e.Kind != ""
 }
 
 // waits finds out what a pending pod waits for.

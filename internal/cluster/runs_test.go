@@ -46,15 +46,35 @@ func TestPodState(t *testing.T) {
 			disrupted("TerminationByKubelet", corev1.PodFailed)(p)
 			p.Status.Reason, p.Status.Message = "Evicted", "The node was low on resource: memory."
 		}, PodEvicted, "Evicted", 0},
-		"drained, and still ending":   {disrupted("EvictionByEvictionAPI", corev1.PodRunning), PodEvicted, "EvictionByEvictionAPI", 0},
-		"node does not answer":        {disrupted("DeletionByTaintManager", corev1.PodRunning), PodLost, "DeletionByTaintManager", 0},
-		"node is gone":                {disrupted("DeletionByPodGC", corev1.PodFailed), PodLost, "DeletionByPodGC", 0},
-		"done before it was drained":  {disrupted("EvictionByEvictionAPI", corev1.PodSucceeded), PodSucceeded, "", 0},
+		"drained, and still ending":  {disrupted("EvictionByEvictionAPI", corev1.PodRunning), PodEvicted, "EvictionByEvictionAPI", 0},
+		"node does not answer":       {disrupted("DeletionByTaintManager", corev1.PodRunning), PodLost, "DeletionByTaintManager", 0},
+		"node is gone":               {disrupted("DeletionByPodGC", corev1.PodFailed), PodLost, "DeletionByPodGC", 0},
+		"done before it was drained": {disrupted("EvictionByEvictionAPI", corev1.PodSucceeded), PodSucceeded, "", 0},
+		"deleted, and has ended": {func(p *corev1.Pod) {
+			on("n1", corev1.PodFailed)(p)
+			p.DeletionTimestamp = &metav1.Time{Time: noon}
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "runner", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 143, Reason: "Error"}}}}
+		}, PodDeleted, "Error", 143},
 		"deleted by somebody's hands": {func(p *corev1.Pod) { on("n1", corev1.PodRunning)(p); p.DeletionTimestamp = &metav1.Time{Time: noon} }, PodDeleted, "", 0},
 	} {
 		s := podStatus(podOf(runID, 0, 1, c.pod))
 		if s.State != c.state || s.Reason != c.reason || s.Exit != c.exit {
 			t.Errorf("%s: %s, reason %q, exit %d; want %s, %q, %d", name, s.State, s.Reason, s.Exit, c.state, c.reason, c.exit)
+		}
+	}
+}
+
+// Kubernetes keeps the end of a failed container's log: what the runner said last is the reason.
+func TestLastWords(t *testing.T) {
+	for log, want := range map[string]string{
+		"": "",
+		`{"ebscope":"phase-failed","text":"no space left on device"}` + "\n":                           "no space left on device",
+		`tory"}` + "\n" + `{"ebscope":"run-failed","text":"this image has no fio"}` + "\nTerminated\n": "this image has no fio",
+		`{"ebscope":"phase-started"}` + "\nKilled\n":                                                   "Killed",
+		`{"ebscope":"phase-started"}` + "\n":                                                           "",
+	} {
+		if got := lastWords(log); got != want {
+			t.Errorf("%q says %q, want %q", log, got, want)
 		}
 	}
 }
