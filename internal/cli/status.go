@@ -134,7 +134,8 @@ func showRun(w io.Writer, run cluster.RunStatus, format string) error {
 	if format == "json" {
 		return printJSON(w, d)
 	}
-	fmt.Fprintf(w, "run %s in namespace %s is %s, begun %s ago\n\n", d.ID, d.Namespace, d.State, clock(time.Since(d.Created)))
+	head := fmt.Sprintf("run %s in namespace %s is %s, begun %s ago", d.ID, d.Namespace, d.State, clock(time.Since(d.Created)))
+	fmt.Fprintln(w, wrapped(head, "", textWidth(w)))
 	rows := [][]string{{"POD", "STATE", "NODE"}}
 	for _, s := range d.Sets {
 		for _, p := range s.Pods {

@@ -3,12 +3,10 @@
 package e2e
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -30,34 +28,37 @@ func (u *user) nothingLeft() {
 
 func (u *user) noVolumeLeft() {
 	u.Helper()
-	claims := map[string]bool{} // volumes of claims that are there
 	volumes, err := cluster.Client.CoreV1().PersistentVolumes().List(u.Context(), metav1.ListOptions{})
 	if err != nil {
 		u.Fatal(err)
 	}
 	for _, v := range volumes.Items {
-		claims[v.Name] = true
 		if v.Spec.ClaimRef.Namespace == u.namespace {
 			u.Errorf("PersistentVolume %s of claim %s is left", v.Name, v.Spec.ClaimRef.Name)
 		}
 	}
-	// A volume of another test may be about to come or to go.
-	eventually(u, 15*time.Second, "nothing of a volume is left on the machine", func() error {
-		for trace, where := range traces() {
-			_, err := cluster.Client.CoreV1().PersistentVolumes().Get(u.Context(), trace, metav1.GetOptions{})
-			if err != nil {
-				return fmt.Errorf("%s: %s (%w)", trace, where, err)
-			}
+	for _, name := range u.volumes() {
+		for _, trace := range traces(name) {
+			u.Errorf("volume %s is left: %s", name, trace)
 		}
-		return nil
-	})
+	}
 }
 
-var volumeName = regexp.MustCompile(`pvc-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+// volumes are the names of all that were made for claims of the namespace.
+func (u *user) volumes() (all []string) {
+	u.Helper()
+	made := regexp.MustCompile(`made (\S+) for claim ` + regexp.QuoteMeta(u.namespace) + `/`)
+	for _, m := range made.FindAllStringSubmatch(read(u, filepath.Join(cluster.Logs(), "provisioner.log")), -1) {
+		all = append(all, m[1])
+	}
+	if len(all) == 0 {
+		u.Error("no volume was made")
+	}
+	return all
+}
 
-// traces finds the names of volumes that are mounted, in any process's view, or attached to a loop device.
-func traces() map[string]string {
-	found := map[string]string{}
+// traces finds where a volume is mounted, in any process's view, or attached to a loop device.
+func traces(volume string) (found []string) {
 	files, _ := filepath.Glob("/proc/[0-9]*/mountinfo")
 	loops, _ := filepath.Glob("/sys/block/loop*/loop/backing_file")
 	for _, file := range append(files, loops...) {
@@ -66,8 +67,8 @@ func traces() map[string]string {
 			continue // the process has ended
 		}
 		for line := range strings.Lines(string(text)) {
-			if name := volumeName.FindString(line); name != "" {
-				found[name] = file + ": " + strings.TrimSpace(line)
+			if strings.Contains(line, volume) {
+				found = append(found, file+": "+strings.TrimSpace(line))
 			}
 		}
 	}

@@ -68,6 +68,8 @@ func TestWholeRun(t *testing.T) {
 	})
 }
 
+var volumeName = regexp.MustCompile(`^pvc-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
 // recorded fails the test unless run.json says where the run took place.
 func recorded(t testing.TB, runDir string) {
 	t.Helper()
