@@ -1,60 +1,62 @@
-// Package fakeaws answers like the two AWS APIs that ebscope asks, EC2 and the Price List, on the loopback interface and in
-// their own forms: EC2's query protocol with XML, the Price List's JSON 1.1. It knows a few instance types and prices,
-// answers in short pages, and fails where it is told to.
+// Package fakeaws answers like the AWS APIs that ebscope asks, on the loopback interface and in their own forms: EC2's query
+// protocol with XML, CloudWatch's RPC v2 with CBOR, the Price List's JSON 1.1. It knows a few instance types and prices;
+// volumes, instances and metrics are put into it by tests. What it is told to change it changes, over a clock that tests
+// move, by AWS's own rules, and it fails where it is told to.
 package fakeaws
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
+	"time"
 )
 
-// Fault is an answer that is given once, instead of the right one.
-type Fault struct {
-	Service string // "ec2" or "pricing"
-	Status  int
-	Code    string
-}
-
-// Server is the fake. Its address goes into AWS_ENDPOINT_URL.
+// Server is the fake. Its address goes into AWS_ENDPOINT_URL. The exported fields are set before the first request.
 type Server struct {
 	*httptest.Server
 	Instances []Instance
 	Products  []Product
 
+	Regions    []string // enabled for the account
+	NotEnabled []string // that AWS has, but the account has not opted into
+	Page       int      // the most entries of an answer on volumes, instances, modifications and alarms
+	Lag        int      // how many reads after a change still show what was before
+	ByTime     bool     // GetMetricData pages by time: a bit of each metric at once, rather than metric by metric
+
+	Modifying        time.Duration // how long a volume is modifying
+	OptimizingPerTiB time.Duration // and then optimizing, for each TiB of its target size
+
+	// Metric gives the data of metrics that AddMetric did not name; nil where there are none.
+	Metric func(region string, m Metric) Series
+
 	mu       sync.Mutex
+	clock    clock
+	regions  map[string]*region
 	faults   []Fault
 	requests map[string]int
+	calls    []Call
+	buckets  map[string]*bucket
+	denied   map[string]bool
+	policy   *policy
 }
 
-// page is how many entries an answer has. AWS gives up to 100.
+// page is how many instance types and products an answer has. AWS gives up to 100.
 const page = 2
 
-// New starts a fake with the instance types and prices of Catalog and Seoul. The caller closes it.
+// maxPage is the most volumes, instances and modifications that EC2 gives at once.
+const maxPage = 500
+
+// New starts a fake with the instance types and prices of Catalog and Seoul, and no volumes. The caller closes it.
 func New() *Server {
-	s := &Server{Instances: Catalog(), Products: append(Seoul(), Virginia()...), requests: map[string]int{}}
+	s := &Server{
+		Instances: Catalog(), Products: append(Seoul(), Virginia()...),
+		Regions: []string{"ap-northeast-2", "us-east-1"}, NotEnabled: []string{"af-south-1"}, Page: maxPage,
+		Modifying: 10 * time.Second, OptimizingPerTiB: 6 * time.Hour,
+		clock: clock{base: time.Now().UTC().Truncate(time.Second)}, regions: map[string]*region{},
+		requests: map[string]int{}, buckets: map[string]*bucket{}, denied: map[string]bool{},
+	}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.answer))
 	return s
-}
-
-// Fail lets the next requests fail.
-func (s *Server) Fail(faults ...Fault) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.faults = append(s.faults, faults...)
-}
-
-// Requests counts what was asked of a service, failed requests included.
-func (s *Server) Requests(service string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.requests[service]
 }
 
 // Environment is what a program needs to talk to the fake, and to nothing else.
@@ -71,123 +73,37 @@ func NoCredentials() []string {
 	}
 }
 
-func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
-	service := "ec2"
-	if strings.HasPrefix(r.Header.Get("X-Amz-Target"), "AWSPriceListService.") {
-		service = "pricing"
+// clock is the time inside the fake: it stands still until it is moved, or runs at a speed.
+type clock struct {
+	base  time.Time
+	speed float64   // of real time; 0 stands still
+	since time.Time // when it began to run
+}
+
+func (c clock) now() time.Time {
+	if c.speed == 0 {
+		return c.base
 	}
+	return c.base.Add(time.Duration(float64(time.Since(c.since)) * c.speed))
+}
+
+// Now returns the fake's time.
+func (s *Server) Now() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.requests[service]++
-	if i := slices.IndexFunc(s.faults, func(f Fault) bool { return f.Service == service }); i >= 0 {
-		f := s.faults[i]
-		s.faults = slices.Delete(s.faults, i, i+1)
-		fail(w, f)
-		return
-	}
-	if !strings.Contains(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=AKIAFAKE/") {
-		fail(w, Fault{service, http.StatusUnauthorized, "AuthFailure"})
-		return
-	}
-	if service == "pricing" {
-		s.products(w, r)
-		return
-	}
-	s.instanceTypes(w, r)
+	return s.clock.now()
 }
 
-func fail(w http.ResponseWriter, f Fault) {
-	if f.Service == "pricing" {
-		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
-		w.WriteHeader(f.Status)
-		fmt.Fprintf(w, `{"__type":"com.amazonaws.pricing#%s","Message":"told to fail"}`, f.Code)
-		return
-	}
-	w.Header().Set("Content-Type", "text/xml;charset=UTF-8")
-	w.WriteHeader(f.Status)
-	fmt.Fprintf(w, `<?xml version="1.0" encoding="UTF-8"?>
-<Response><Errors><Error><Code>%s</Code><Message>told to fail</Message></Error></Errors><RequestID>fake</RequestID></Response>`, f.Code)
+// Advance moves the fake's time on, or back where d is negative.
+func (s *Server) Advance(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clock.base = s.clock.base.Add(d)
 }
 
-func (s *Server) instanceTypes(w http.ResponseWriter, r *http.Request) {
-	if err := r.ParseForm(); err != nil || r.Form.Get("Action") != "DescribeInstanceTypes" {
-		fail(w, Fault{"ec2", http.StatusBadRequest, "InvalidAction"})
-		return
-	}
-	found, next, ok := s.wanted(r.Form)
-	if !ok {
-		fail(w, Fault{"ec2", http.StatusBadRequest, "InvalidInstanceType"})
-		return
-	}
-	w.Header().Set("Content-Type", "text/xml;charset=UTF-8")
-	fmt.Fprint(w, `<?xml version="1.0" encoding="UTF-8"?>
-<DescribeInstanceTypesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/">
-    <requestId>fake</requestId>
-    <instanceTypeSet>`)
-	for _, i := range found {
-		fmt.Fprint(w, i.xml())
-	}
-	fmt.Fprint(w, "\n    </instanceTypeSet>")
-	if next != "" {
-		fmt.Fprintf(w, "\n    <nextToken>%s</nextToken>", next)
-	}
-	fmt.Fprint(w, "\n</DescribeInstanceTypesResponse>")
-}
-
-// wanted returns the named instance types, or a page of all; false where one is not known.
-func (s *Server) wanted(form url.Values) (found []Instance, next string, ok bool) {
-	for n := 1; form.Has("InstanceType." + strconv.Itoa(n)); n++ {
-		name := form.Get("InstanceType." + strconv.Itoa(n))
-		i := slices.IndexFunc(s.Instances, func(i Instance) bool { return i.Type == name })
-		if i < 0 {
-			return nil, "", false
-		}
-		found = append(found, s.Instances[i])
-	}
-	if found != nil {
-		return found, "", true
-	}
-	from, to, next := pageOf(form.Get("NextToken"), len(s.Instances))
-	return s.Instances[from:to], next, true
-}
-
-func pageOf(token string, n int) (from, to int, next string) {
-	from, _ = strconv.Atoi(token)
-	to = min(from+page, n)
-	if to < n {
-		next = strconv.Itoa(to)
-	}
-	return from, to, next
-}
-
-func (s *Server) products(w http.ResponseWriter, r *http.Request) {
-	var asked struct {
-		ServiceCode, NextToken string
-		Filters                []struct{ Field, Type, Value string }
-	}
-	if err := json.NewDecoder(r.Body).Decode(&asked); err != nil || asked.ServiceCode != "AmazonEC2" {
-		fail(w, Fault{"pricing", http.StatusBadRequest, "InvalidParameterException"})
-		return
-	}
-	var matching []Product
-	for _, p := range s.Products {
-		matches := true
-		for _, f := range asked.Filters {
-			matches = matches && f.Type == "TERM_MATCH" && p.attribute(f.Field) == f.Value
-		}
-		if matches {
-			matching = append(matching, p)
-		}
-	}
-	from, to, next := pageOf(asked.NextToken, len(matching))
-	answer := struct {
-		FormatVersion string
-		NextToken     string `json:",omitempty"`
-		PriceList     []string
-	}{"aws_v1", next, []string{}}
-	for _, p := range matching[from:to] {
-		answer.PriceList = append(answer.PriceList, p.json())
-	}
-	w.Header().Set("Content-Type", "application/x-amz-json-1.1")
-	_ = json.NewEncoder(w).Encode(answer) // a client that has gone away
+// Run lets the fake's time go by itself, speed times as fast as real time; 0 stops it.
+func (s *Server) Run(speed float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clock = clock{base: s.clock.now(), speed: speed, since: time.Now()}
 }
