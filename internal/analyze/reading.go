@@ -134,6 +134,9 @@ func (r reader) judgeReading(p *Phase) {
 		p.Warnings = append(p.Warnings, result.Warning{Code: seriesDiffers, Text: text})
 	}
 	r.measure(p, m)
+	if r.reading.Summed {
+		p.unstated()
+	}
 	if r.total.iops == 0 && len(samples) == 1 { // a log of one line, without a summary
 		p.IOPS = IOPS{Mean: samples[0].iops}
 	}
@@ -156,6 +159,16 @@ func (r reader) judgeReading(p *Phase) {
 		r.ofAnother(p)
 	}
 	p.Advice = r.advice(*p)
+}
+
+// unstated takes back what a summary would state.
+func (p *Phase) unstated() {
+	p.IOPS.FioMean = 0
+	for _, d := range []*Direction{p.Read, p.Write} {
+		if d != nil {
+			d.IOPS.FioMean = 0
+		}
+	}
 }
 
 // seriesDiffers is the code of the warning that a log and its summary contradict each other, whoever finds it first.

@@ -33,12 +33,12 @@ func TestWhatIsNotKnownIsNull(t *testing.T) {
 	mixed := summary
 	mixed.Read, mixed.Write = &summary.Total, &summary.Total
 	log := result.Reading{Source: result.Source{File: "x_iops.1.log"}, Measurement: result.Measurement{Window: time.Second}}
-	log.Total.Runtime = 4 * time.Second
-	for i, v := range []float64{4000, 2990, 3010, 3000} { // the first is left out: (2,990 + 3,010 + 3,000) ÷ 3
+	log.Total.Runtime, log.Total.IOPS, log.Summed = 4*time.Second, 3250, true // (4,000 + 9,000) ÷ 4
+	for i, v := range []float64{4000, 2990, 3010, 3000} {                     // the first is left out: (2,990 + 3,010 + 3,000) ÷ 3
 		log.IOPS = append(log.IOPS, result.Point{End: time.Duration(i+1) * time.Second, Value: v})
 	}
 	line := log
-	line.IOPS = log.IOPS[1:2]
+	line.IOPS, line.Total.IOPS = log.IOPS[1:2], 2990
 	noSeries := map[string]any{"mean": 3000.0, "fio_mean": 3000.0, "min": nil, "max": nil}
 	for name, tt := range map[string]struct {
 		reading result.Reading
@@ -48,9 +48,13 @@ func TestWhatIsNotKnownIsNull(t *testing.T) {
 		"a log":             {log, map[string]any{"mean": 3000.0, "fio_mean": nil, "min": 2990.0, "max": 3010.0}},
 		"a log of one line": {line, map[string]any{"mean": 2990.0, "fio_mean": nil, "min": nil, "max": nil}},
 	} {
-		p := analyze.Readings(ebs.Embedded(), []result.Reading{tt.reading}, nil, analyze.Given{}).Phases[0]
+		d := analyze.Readings(ebs.Embedded(), []result.Reading{tt.reading}, nil, analyze.Given{})
+		p := d.Phases[0]
 		if diff := cmp.Diff(tt.want, object(t, p, "iops")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if tt.reading.Summed && len(d.Checks) > 0 {
+			t.Errorf("%s is held against what was worked out from it: %+v", name, d.Checks)
 		}
 	}
 	p := analyze.Readings(ebs.Embedded(), []result.Reading{mixed}, nil, analyze.Given{}).Phases[0]

@@ -18,6 +18,8 @@ type Reading struct {
 	// Failure says that the tool reported an error. Figures may be there, and are worth nothing.
 	Failure *Failure
 	Measurement
+	// Summed says that nobody stated Total, Read and Write: they are worked out from logs.
+	Summed      bool
 	Trim, Sync  *Direction // of trims, and of flushes, whose I/Os are no part of Total
 	LatencyMap  *LatencyMap
 	Disks       []Disk

@@ -111,7 +111,7 @@ func (j Joined) AddTo(r *result.Reading) {
 	}
 	switch {
 	case r.Total.IOPS == 0 && r.Total.IOs == 0:
-		r.Total = j.Total
+		r.Total, r.Summed = j.Total, true
 		r.Read, r.Write, r.Trim, r.Sync = j.direction(Read), j.direction(Write), j.direction(Trim), j.direction(Sync)
 		if r.Read == nil || r.Write == nil {
 			r.Read, r.Write = nil, nil // the total says it all

@@ -84,6 +84,9 @@ func TestSingle(t *testing.T) {
 	l := mustRead(t, "a_lat.1.log", b.String(), Options{})
 	var r result.Reading
 	Join([]*Log{l}, 0).AddTo(&r)
+	if !r.Summed {
+		t.Error("the total is not said to be worked out")
+	}
 
 	// 900 I/Os a second on average: a hundred take 111 ms, so windows of 128 ms.
 	if r.Window != 128*time.Millisecond {
