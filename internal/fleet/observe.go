@@ -24,7 +24,7 @@ type Observed struct {
 	Present *forecast.Load
 	// Balance is nil where the volume has no credits, or nothing says how many.
 	Balance *Balance
-	// Throttled is how long the volume held I/O back, in whole steps.
+	// Throttled is how long the volume held I/O back: whole steps, but where the balance is modelled, the time without credits.
 	Throttled time.Duration
 	// Read is what was read in the whole window.
 	Read units.Bytes
@@ -98,7 +98,7 @@ func (o *observer) observe(m *Metrics, perf ebs.Performance) Observed {
 			lowest = min(lowest, fluid.Balance())
 			if step.Dry {
 				lowest = 0
-				modelledThrottle += o.window.Step
+				modelledThrottle += step.Throttled
 			}
 		}
 		if !r.known {
@@ -127,7 +127,7 @@ func (o *observer) observe(m *Metrics, perf ebs.Performance) Observed {
 		out.Balance = &balance
 	case modelled && out.Known > 0:
 		out.Balance = &Balance{Now: fluid.Balance(), Lowest: lowest, Modelled: true}
-		out.Throttled = max(out.Throttled, modelledThrottle)
+		out.Throttled = max(out.Throttled, modelledThrottle.Round(time.Second))
 	}
 	return out
 }
