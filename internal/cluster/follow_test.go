@@ -285,8 +285,8 @@ func TestThousandPods(t *testing.T) {
 	<-ready
 	runtime.GC()
 	runtime.ReadMemStats(&during)
-	if grown := int64(during.HeapAlloc) - int64(before.HeapAlloc); grown > 50<<20 {
-		t.Errorf("%d MiB are held for %d pods, want 50 at most", grown>>20, pairs)
+	if grown := int64(during.HeapAlloc) - int64(before.HeapAlloc); grown > 20<<20 {
+		t.Errorf("%d MiB are held for %d pods, want 20 at most", grown>>20, pairs)
 	}
 	for i := range pairs {
 		for i > int(ended.Load())+50 { // the fake's watches hold no more than 100 changes
