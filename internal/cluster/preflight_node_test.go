@@ -147,6 +147,14 @@ func TestZones(t *testing.T) {
 		{name: "the node's", change: at("eu-west-1a")},
 		{name: "another than the node's", code: "wrong-zone", severity: cluster.Refuse, change: at("eu-west-1b"),
 			text: []string{"1 elsewhere in eu-west-1a (claim old needs topology.kubernetes.io/zone in eu-west-1b)"}},
+		{name: "a zone that a NodePool serves", change: func(s *scene) {
+			at("eu-west-1b")(s)
+			s.pools = []runtime.Object{pool("b", inZone("eu-west-1b"))}
+		}},
+		{name: "a zone that no NodePool serves", code: "wrong-zone", severity: cluster.Refuse, change: func(s *scene) {
+			at("eu-west-1b")(s)
+			s.pools = []runtime.Object{pool("a", inZone("eu-west-1a"))}
+		}},
 		{name: "one of a class's", change: func(s *scene) {
 			c := class("c")
 			c.AllowedTopologies = []corev1.TopologySelectorTerm{{MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{{Key: corev1.LabelTopologyZone, Values: []string{"eu-west-1b", "eu-west-1a"}}}}}
@@ -160,6 +168,11 @@ func TestZones(t *testing.T) {
 				s.add(&storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: manifest.ProvisionerAutoMode}})
 			}},
 	})
+}
+
+// inZone is a NodePool's template for nodes of one zone.
+func inZone(zone string) map[string]any {
+	return map[string]any{"spec": map[string]any{"requirements": []any{map[string]any{"key": corev1.LabelTopologyZone, "operator": "In", "values": []any{zone}}}}}
 }
 
 func TestPools(t *testing.T) {
