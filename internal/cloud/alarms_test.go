@@ -1,0 +1,94 @@
+package cloud_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ebscope/internal/cloud"
+	"ebscope/internal/fleet"
+	"ebscope/test/fakeaws"
+)
+
+// balance is an alarm as it is made for a 100 GiB gp2 volume.
+func balance(name, volume string) fleet.Alarm {
+	return fleet.Alarm{Name: name, Namespace: "AWS/EBS", Metric: "BurstBalance", Dimensions: map[string]string{"VolumeId": volume},
+		Statistic: "Minimum", Comparison: "LessThanOrEqualToThreshold", Threshold: 15, PeriodS: 300, EvaluationPeriods: 1,
+		DatapointsToAlarm: 1, MissingData: "notBreaching", Actions: []string{"arn:aws:sns:ap-northeast-2:123456789012:pager"}}
+}
+
+func TestAlarms(t *testing.T) {
+	account, server := open(t)
+	server.Page = 2
+	ctx := t.Context()
+	foreign := fakeaws.Alarm{AlarmName: "ebscope-by-hand", Namespace: "AWS/EBS", MetricName: "BurstBalance", Period: 60, EvaluationPeriods: 1}
+	server.AddAlarm(seoul, foreign)
+	server.AddAlarm(seoul, fakeaws.Alarm{AlarmName: "other", Namespace: "AWS/EBS", MetricName: "BurstBalance", Tags: map[string]string{cloud.AlarmTag: "alarm"}})
+	var names []string
+	for n := range 5 {
+		name := fmt.Sprintf("ebscope-vol-%d", n)
+		names = append(names, name)
+		if err := account.PutAlarm(ctx, seoul, balance(name, fmt.Sprintf("vol-%d", n))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ours, err := account.Alarms(ctx, seoul)
+	if err != nil || len(ours) != 5 {
+		t.Fatalf("%d alarms, want 5; %v", len(ours), err)
+	}
+	want := balance("ebscope-vol-0", "vol-0")
+	want.ARN, want.State = "arn:aws:cloudwatch:ap-northeast-2:123456789012:alarm:ebscope-vol-0", "INSUFFICIENT_DATA"
+	want.Tags = map[string]string{cloud.AlarmTag: "alarm"}
+	if diff := cmp.Diff(want, ours[0]); diff != "" {
+		t.Error(diff)
+	}
+	changed := balance("ebscope-vol-0", "vol-0")
+	changed.Threshold = 20
+	if err := account.PutAlarm(ctx, seoul, changed); err != nil || server.Alarms(seoul)["ebscope-vol-0"].Threshold != 20 {
+		t.Errorf("put again: %v, %+v", err, server.Alarms(seoul)["ebscope-vol-0"])
+	}
+
+	if err := account.PutAlarm(ctx, seoul, balance("ebscope-by-hand", "vol-0")); !errors.Is(err, cloud.ErrForeignAlarm) {
+		t.Errorf("over an alarm made by hand: %v", err)
+	}
+	if err := account.DeleteAlarms(ctx, seoul, []string{"ebscope-vol-1", "ebscope-by-hand"}); !errors.Is(err, cloud.ErrForeignAlarm) {
+		t.Errorf("delete one made by hand: %v", err)
+	}
+	if err := account.DeleteAlarms(ctx, seoul, []string{"other"}); !errors.Is(err, cloud.ErrForeignAlarm) {
+		t.Errorf("delete one of another name: %v", err)
+	}
+	if err := account.PutAlarm(ctx, seoul, balance("pager", "vol-0")); err == nil {
+		t.Error("an alarm without our prefix was made")
+	}
+	if n := len(server.Alarms(seoul)); n != 7 {
+		t.Fatalf("%d alarms, want 7", n)
+	}
+	if err := account.DeleteAlarms(ctx, seoul, append(names, "ebscope-long-gone")); err != nil {
+		t.Fatal(err)
+	}
+	left := server.Alarms(seoul)
+	if len(left) != 2 || left["ebscope-by-hand"].Period != 60 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func TestAlarmsThatAreRefused(t *testing.T) {
+	account, server := open(t)
+	wrong := balance("ebscope-x", "vol-1")
+	wrong.EvaluationPeriods = 1000 // 1,000 × 300 s are more than a day
+	if err := account.PutAlarm(t.Context(), seoul, wrong); !errors.Is(err, cloud.ErrRefused) {
+		t.Errorf("across more than a day: %v", err)
+	}
+	server.Deny("cloudwatch:PutMetricAlarm")
+	if err := account.PutAlarm(t.Context(), seoul, balance("ebscope-x", "vol-1")); !errors.Is(err, cloud.ErrDenied) {
+		t.Errorf("denied: %v", err)
+	}
+	// Throttled once, it is asked for anew; and an answer that is lost too: to put an alarm twice changes nothing.
+	server.Fail(fakeaws.Fault{Service: fakeaws.CloudWatch, Action: "DescribeAlarms", Code: "Throttling"},
+		fakeaws.Fault{Service: fakeaws.CloudWatch, Action: "DescribeAlarms", Lose: fakeaws.Answer})
+	if _, err := account.Alarms(t.Context(), seoul); err != nil {
+		t.Error(err)
+	}
+}
