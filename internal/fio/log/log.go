@@ -171,11 +171,7 @@ func (l *Log) finish(w *worker) {
 	doubt := func(format string, arguments ...any) {
 		l.Notes = append(l.Notes, result.Note{Source: result.Source{File: l.File}, Text: fmt.Sprintf(format, arguments...)})
 	}
-	if n := w.ordered.jobs; n > 0 {
-		doubt("time goes back at line %d: read as %d %s, their %s", w.ordered.back, n+1, SharedLog,
-			map[bool]string{true: "rates are added", false: "latencies are averaged"}[w.ordered.rates])
-		l.Notes[len(l.Notes)-1].Line = w.ordered.back
-	}
+	l.disorder(w.ordered, doubt)
 	l.emptiness(doubt)
 	if w.head.odd != "" {
 		doubt("%s", w.head.odd)
@@ -201,6 +197,21 @@ func (l *Log) finish(w *worker) {
 // SharedLog is in the note on a log that is read as of several jobs because its time goes back. Whoever knows that the
 // jobs are several can leave the note out.
 const SharedLog = "jobs that share the log"
+
+// disorder says how a log is read in which time goes back.
+func (l *Log) disorder(o ordered, doubt func(string, ...any)) {
+	const enough = 10 // lines
+	switch n := o.jobs; {
+	case n == 0:
+		return
+	case l.Lines >= enough && int64(n) > l.Lines/2:
+		doubt("time goes back at %d of its %d lines: they are in no order of time, and what is read of their course is in doubt", n, l.Lines)
+	default:
+		doubt("time goes back at line %d: read as %d %s, their %s", o.back, n+1, SharedLog,
+			map[bool]string{true: "rates are added", false: "latencies are averaged"}[o.rates])
+	}
+	l.Notes[len(l.Notes)-1].Line = o.back
+}
 
 // emptiness says why a log that was read tells no rate.
 func (l *Log) emptiness(doubt func(string, ...any)) {
