@@ -40,6 +40,7 @@ type kubernetesOptions struct {
 	keep          bool
 	keepOnFailure bool
 	startTimeout  time.Duration
+	awaitNode     bool
 }
 
 // The modes of a PersistentVolumeClaim.
@@ -74,6 +75,7 @@ func (k *kubernetesOptions) add(cmd *cobra.Command) (names []string) {
 	f.BoolVar(&k.keep, "keep", false, "leave everything in the cluster when the run is over")
 	f.BoolVar(&k.keepOnFailure, "keep-on-failure", false, "leave everything in the cluster when the run has failed")
 	startTimeoutFlag(cmd, &k.startTimeout)
+	f.BoolVar(&k.awaitNode, "await-node", false, "start although no node fits yet: an autoscaler will start one")
 	f.VisitAll(func(flag *pflag.Flag) {
 		if !before[flag.Name] {
 			names = append(names, flag.Name)
@@ -175,7 +177,7 @@ func runBenchKubernetes(ctx context.Context, o benchOptions, catalog *ebs.Catalo
 	if err != nil {
 		return usageError{err}
 	}
-	findings, err := client.Preflight(ctx, cluster.Wanted{Spec: spec, Objects: objects, Profile: plan.Profile, Compress: plan.Compress, Catalog: plan.Catalog})
+	findings, err := client.Preflight(ctx, cluster.Wanted{Spec: spec, Objects: objects, Profile: plan.Profile, Compress: plan.Compress, Catalog: plan.Catalog, AwaitNode: k.awaitNode})
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,8 @@ type Wanted struct {
 	Profile  workload.Profile  // as it was written: not compressed
 	Compress float64           // by which time constants are divided; 1: not compressed
 	Catalog  *ebs.Catalog
+	// AwaitNode says that a node to run on will be started once pods wait for it, so that none has to be there.
+	AwaitNode bool
 }
 
 // survey is a preflight on its way. Checks run in order, and some leave behind what later ones work on.

@@ -95,10 +95,13 @@ func (s *survey) tooFew(sieve sieve, nodes, pairs int, against reasons) []Findin
 	if nodes == 0 {
 		text = "the cluster has no node, and no Karpenter NodePool fits: add a node"
 	}
-	if s.poolsHidden {
+	switch {
+	case s.AwaitNode:
+		return []Finding{warn(sieve.code, "%s. The run waits for one", text)}
+	case s.poolsHidden:
 		return []Finding{warn(sieve.code, "%s (NodePools may not be listed)", text)}
 	}
-	return []Finding{refuse(sieve.code, "%s", text)}
+	return []Finding{refuse(sieve.code, "%s; with an autoscaler that starts such nodes, add --await-node", text)}
 }
 
 func plural(n int, what string) string {
@@ -208,7 +211,7 @@ func (s *survey) placed(_ context.Context, nodes []corev1.Node) (kept []corev1.N
 func (s *survey) roomy(ctx context.Context, nodes []corev1.Node) (kept []corev1.Node, why reasons, err error) {
 	needs, pairs := podRequests(s.pod()), max(1, s.Spec.Replicas)
 	why = reasons{}
-	var hidden *ForbiddenError
+	var hidden *ForbiddenError // the shipped Role shows no pods of other namespaces: their specs may hold secrets
 	for i, n := range nodes {
 		if len(kept) == pairs {
 			kept = append(kept, nodes[i:]...)
@@ -226,10 +229,7 @@ func (s *survey) roomy(ctx context.Context, nodes []corev1.Node) (kept []corev1.
 		}
 		kept = append(kept, n)
 	}
-	if hidden != nil && len(kept) >= pairs {
-		// Without the pods of other namespaces it is known what nodes have, though not what is left of it.
-		return kept, why, hidden
-	}
+	// Without them it is known what nodes have, though not what is left of it. Where nothing is, the pod waits and says so.
 	return kept, why, nil
 }
 

@@ -24,6 +24,10 @@ func taint(s *scene, effect corev1.TaintEffect) {
 func TestNodes(t *testing.T) {
 	m5large := func(s *scene) { get[*corev1.Node](s, "a").Labels[corev1.LabelInstanceTypeStable] = "m5.large" }
 	checkAll(t, []look{
+		{name: "none, and an autoscaler", code: "no-node", severity: cluster.Warn, text: []string{"The run waits for one"}, change: func(s *scene) {
+			s.remove("a")
+			s.wanted.AwaitNode = true
+		}},
 		{name: "none", code: "no-node", severity: cluster.Refuse, text: []string{"the cluster has no node"}, change: func(s *scene) { s.remove("a") }},
 		{name: "of another type", code: "no-node", severity: cluster.Refuse, change: m5large,
 			text: []string{"of 1 node, 1 whose label node.kubernetes.io/instance-type is not m5.xlarge (it is m5.large)", "no Karpenter NodePool"}},
@@ -99,7 +103,7 @@ func TestRoom(t *testing.T) {
 				s.add(reserved("web", "0"))
 				get[*corev1.Node](s, "a").Status.Allocatable["pods"] = list("pods", "1")["pods"]
 			}},
-		{name: "other namespaces cannot be seen", code: "unchecked", severity: cluster.Warn, text: []string{"has room", "eve may not list pods"},
+		{name: "other namespaces cannot be seen",
 			change: func(s *scene) { s.denied = []string{"list pods everywhere"}; s.add(reserved("web", "3500m")) }},
 		{name: "never enough, whatever others take", code: "no-room", severity: cluster.Refuse, text: []string{"8 is needed, 3920m is free"},
 			change: func(s *scene) {
