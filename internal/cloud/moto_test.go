@@ -10,28 +10,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
 	"ebscope/internal/cloud"
 	"ebscope/internal/ebs"
+	"ebscope/internal/fleet"
 	"ebscope/test/fakeaws"
 )
 
 // A second opinion on EC2's form: moto, another fake, written by others.
 func TestInstancesOfMoto(t *testing.T) {
-	path, err := exec.LookPath("moto_server")
-	if err != nil {
-		t.Skip("moto_server is missing; pip install 'moto[server]' provides it")
-	}
-	address := start(t, path)
-	server := fakeaws.New() // for its environment
-	defer server.Close()
-	server.URL = "http://" + address
-	for key, value := range environment(server) {
-		t.Setenv(key, value)
-	}
-	account, err := cloud.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	account := moto(t)
 	all, err := account.Instances(t.Context(), "us-east-1", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -53,6 +46,66 @@ func TestInstancesOfMoto(t *testing.T) {
 			t.Errorf("moto says %+v, the catalog %+v", found[name], want)
 		}
 	}
+}
+
+// What holds of our own fake holds of moto too.
+func TestVolumesOfMoto(t *testing.T) {
+	account := moto(t)
+	// A volume is made with the SDK, which finds moto as the account does.
+	config, err := config.LoadDefaultConfig(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := ec2.NewFromConfig(config, func(o *ec2.Options) { o.Region = seoul })
+	volumesHold(t, place{account: account, region: seoul, settle: func(time.Duration) {}, create: func(t *testing.T, size int, tags map[string]string) fleet.VolumeID {
+		input := &ec2.CreateVolumeInput{Size: aws.Int32(int32(size)), VolumeType: types.VolumeTypeGp2, AvailabilityZone: aws.String(seoul + "a")}
+		for key, value := range tags {
+			input.TagSpecifications = []types.TagSpecification{{ResourceType: types.ResourceTypeVolume, Tags: []types.Tag{{Key: aws.String(key), Value: aws.String(value)}}}}
+		}
+		v, err := client.CreateVolume(t.Context(), input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fleet.VolumeID(aws.ToString(v.VolumeId))
+	}})
+	if _, lost := account.Inventory(t.Context(), "123456789012", []string{"us-east-1"}); len(lost) != 1 || lost[0].Operation != "cloudwatch:DescribeAlarms" {
+		t.Errorf("moto does not know CloudWatch's new protocol, but %+v", lost)
+	}
+}
+
+func TestAlarmsOfMoto(t *testing.T) {
+	account := moto(t)
+	cloud.SpeakQuery(account, seoul)
+	client := cloud.Watch(account, seoul)
+	for _, name := range []string{"ebscope-by-hand", "other"} {
+		if _, err := client.PutMetricAlarm(t.Context(), &cloudwatch.PutMetricAlarmInput{AlarmName: aws.String(name), Namespace: aws.String("AWS/EBS"),
+			MetricName: aws.String("BurstBalance"), Statistic: "Minimum", ComparisonOperator: "LessThanThreshold", Threshold: aws.Float64(1),
+			Period: aws.Int32(60), EvaluationPeriods: aws.Int32(1)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	alarmsHold(t, account)
+}
+
+// moto opens an account in a moto that is started for the test.
+func moto(t *testing.T) cloud.Account {
+	t.Helper()
+	path, err := exec.LookPath("moto_server")
+	if err != nil {
+		t.Skip("moto_server is missing; pip install 'moto[server]' provides it")
+	}
+	address := start(t, path)
+	server := fakeaws.New() // for its environment
+	t.Cleanup(server.Close)
+	server.URL = "http://" + address
+	for key, value := range environment(server) {
+		t.Setenv(key, value)
+	}
+	account, err := cloud.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return account
 }
 
 // start runs moto on a free port for as long as the test lasts, and returns its address.
