@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"ebscope/internal/ebs"
@@ -48,8 +47,8 @@ const (
 
 // observer reads the metrics of one volume after the other. It keeps its buffers.
 type observer struct {
-	window          Window
-	operations, mib []float64
+	window                 Window
+	operations, throughput greatest
 }
 
 // rates are the mean rates of one step.
@@ -85,7 +84,8 @@ func (o *observer) rates(m *Metrics, i int, perf ebs.Performance) rates {
 // observe sums up the metrics of a volume of a performance.
 func (o *observer) observe(m *Metrics, perf ebs.Performance) Observed {
 	out := Observed{Points: o.window.Points}
-	o.operations, o.mib = o.operations[:0], o.mib[:0]
+	o.operations.reset(out.Points)
+	o.throughput.reset(out.Points)
 	balance, told := o.balance(m, perf)
 	modelled := perf.Bursts() && !told
 	fluid := fluidOf(perf, 1)
@@ -106,7 +106,9 @@ func (o *observer) observe(m *Metrics, perf ebs.Performance) Observed {
 		}
 		out.Known++
 		read += r.read
-		o.operations, o.mib = append(o.operations, float64(r.load.IOPS)), append(o.mib, float64(r.load.Throughput))
+		o.operations.add(float64(r.load.IOPS))
+		o.throughput.add(float64(r.load.Throughput))
+		out.PeakThroughput = max(out.PeakThroughput, r.load.Throughput)
 		if r.load.IOPS > out.Peak.IOPS {
 			out.Peak = r.load
 		}
@@ -116,10 +118,7 @@ func (o *observer) observe(m *Metrics, perf ebs.Performance) Observed {
 	}
 	out.Read = units.Bytes(read)
 	if out.Known > 0 {
-		slices.Sort(o.operations)
-		slices.Sort(o.mib)
-		out.P99, out.P99Throughput = units.IOPS(p99(o.operations)), units.Throughput(p99(o.mib))
-		out.PeakThroughput = units.Throughput(o.mib[len(o.mib)-1])
+		out.P99, out.P99Throughput = units.IOPS(o.operations.p99(out.Known)), units.Throughput(o.throughput.p99(out.Known))
 		out.Present = o.present(m, perf)
 	}
 	switch {
@@ -130,11 +129,6 @@ func (o *observer) observe(m *Metrics, perf ebs.Performance) Observed {
 		out.Throttled = max(out.Throttled, modelledThrottle.Round(time.Second))
 	}
 	return out
-}
-
-// p99 is the value that 99 % of ascending values do not exceed: the nearest rank.
-func p99(ascending []float64) float64 {
-	return ascending[(len(ascending)*99+99)/100-1]
 }
 
 // throttled says whether the volume held I/O back in a step: by its own checks where it has them, else by an empty bucket,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"ebscope/internal/ebs"
 	"ebscope/internal/fleet"
@@ -205,4 +206,22 @@ func TestSizedByThePeak(t *testing.T) {
 	if r.Action != fleet.Keep || r.Basis != fleet.Parity || r.Cheaper == nil || r.Cheaper.Setting != want {
 		t.Errorf("at parity: %+v", r)
 	}
+}
+
+// The percentile is that of all values in order, the nearest rank.
+func TestPercentile(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rate := rapid.Map(rapid.IntRange(0, 20), func(n int) float64 { return float64(300 * n) })
+		ops := fleet.Series(rapid.SliceOfN(rapid.OneOf(rate, rapid.Just(math.NaN())), 1, 450).Draw(t, "operations"))
+		known := slices.DeleteFunc(slices.Clone(ops), math.IsNaN)
+		if len(known) == 0 {
+			return
+		}
+		slices.Sort(known)
+		want := known[int(math.Ceil(0.99*float64(len(known)))-1)] / 300
+		d := scan(inSeoul(len(ops), gp2("v", 1000)), fleet.Metrics{Volume: "v", ReadOps: ops})
+		if x := d.Volumes[0].Demand; x.P99IOPS != want || x.PeakIOPS != known[len(known)-1]/300 {
+			t.Fatalf("p99 %v, peak %v of %d values; want %v", x.P99IOPS, x.PeakIOPS, len(known), want)
+		}
+	})
 }
