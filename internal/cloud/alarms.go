@@ -29,7 +29,7 @@ const alarmsPage = 100
 // namespaces are those that an alarm on a volume or its instance can have.
 var namespaces = []string{"AWS/EBS", "AWS/EC2"}
 
-// allAlarms reads the alarms on volumes and instances, anybody's; tags only of those that have our name.
+// allAlarms reads the alarms on volumes and instances, anybody's, without their tags.
 func (a Account) allAlarms(ctx context.Context, region string) ([]fleet.Alarm, error) {
 	all, err := a.describeAlarms(ctx, region, &cloudwatch.DescribeAlarmsInput{})
 	return slices.DeleteFunc(all, func(m fleet.Alarm) bool { return !slices.Contains(namespaces, m.Namespace) }), err
@@ -59,17 +59,50 @@ func (a Account) Alarms(ctx context.Context, region string) ([]fleet.Alarm, erro
 // PutAlarm makes an alarm with our tag, or brings one of ours up to date. Its name begins with AlarmPrefix. An alarm of
 // that name without our tag is ErrForeignAlarm.
 func (a Account) PutAlarm(ctx context.Context, region string, alarm fleet.Alarm) error {
+	var failed error
+	err := a.PutAlarms(ctx, region, []fleet.Alarm{alarm}, func(_ fleet.Alarm, err error) error { failed = err; return nil })
+	return errors.Join(err, failed)
+}
+
+// PutAlarms puts many as PutAlarm puts one, and hands over what became of each. It looks at 100 at a time whether they are
+// ours: CloudWatch admits few requests. It ends at an error of done, or where it cannot look.
+func (a Account) PutAlarms(ctx context.Context, region string, alarms []fleet.Alarm, done func(fleet.Alarm, error) error) error {
+	for some := range slices.Chunk(alarms, alarmsPage) {
+		names := make([]string, len(some))
+		for i, alarm := range some {
+			names[i] = alarm.Name
+		}
+		_, foreign, err := a.known(ctx, region, names)
+		if err != nil {
+			return err
+		}
+		for _, alarm := range some {
+			if err := done(alarm, a.put(ctx, region, alarm, foreign[alarm.Name])); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (a Account) put(ctx context.Context, region string, alarm fleet.Alarm, foreign bool) error {
 	if !strings.HasPrefix(alarm.Name, AlarmPrefix) {
 		return fmt.Errorf("alarm %q: its name must begin with %s", alarm.Name, AlarmPrefix)
 	}
-	if _, err := a.ours(ctx, region, []string{alarm.Name}); err != nil {
-		return err
+	if foreign {
+		return foreignAlarm(region, alarm.Name)
 	}
-	tags := maps.Clone(alarm.Tags)
-	if tags == nil {
-		tags = map[string]string{}
+	if _, err := a.watch(region).PutMetricAlarm(ctx, inputOfAlarm(alarm), a.watchWith(a.patient(region, "PutMetricAlarm"))); err != nil {
+		return fmt.Errorf("put alarm %s in %s: %w", alarm.Name, region, meaning(err))
 	}
-	tags[AlarmTag] = alarmValue
+	return nil
+}
+
+func foreignAlarm(region, name string) error {
+	return fmt.Errorf("alarm %s in %s: %w", name, region, ErrForeignAlarm)
+}
+
+func inputOfAlarm(alarm fleet.Alarm) *cloudwatch.PutMetricAlarmInput {
 	input := &cloudwatch.PutMetricAlarmInput{
 		AlarmName: aws.String(alarm.Name), Namespace: aws.String(alarm.Namespace), MetricName: aws.String(alarm.Metric),
 		Statistic: types.Statistic(alarm.Statistic), ComparisonOperator: types.ComparisonOperator(alarm.Comparison),
@@ -85,32 +118,25 @@ func (a Account) PutAlarm(ctx context.Context, region string, alarm fleet.Alarm)
 	for _, name := range slices.Sorted(maps.Keys(alarm.Dimensions)) {
 		input.Dimensions = append(input.Dimensions, types.Dimension{Name: aws.String(name), Value: aws.String(alarm.Dimensions[name])})
 	}
+	tags := maps.Clone(alarm.Tags)
+	if tags == nil {
+		tags = map[string]string{}
+	}
+	tags[AlarmTag] = alarmValue
 	for _, key := range slices.Sorted(maps.Keys(tags)) {
 		input.Tags = append(input.Tags, types.Tag{Key: aws.String(key), Value: aws.String(tags[key])})
 	}
-	if _, err := a.watch(region).PutMetricAlarm(ctx, input, a.watchWith(a.patient(region, "PutMetricAlarm"))); err != nil {
-		return fmt.Errorf("put alarm %s in %s: %w", alarm.Name, region, meaning(err))
-	}
-	return nil
+	return input
 }
 
 // DeleteAlarms deletes alarms with our tag. One that is gone is no error; one without our tag is ErrForeignAlarm, and
-// then none is deleted.
+// then none of the hundred around it is deleted.
 func (a Account) DeleteAlarms(ctx context.Context, region string, names []string) error {
 	for some := range slices.Chunk(names, alarmsPage) {
-		ours, err := a.ours(ctx, region, some)
-		if err != nil {
-			return err
-		}
-		if len(ours) == 0 {
-			continue
-		}
-		_, err = a.watch(region).DeleteAlarms(ctx, &cloudwatch.DeleteAlarmsInput{AlarmNames: ours}, a.watchWith(a.patient(region, "DeleteAlarms")))
-		// One that somebody else deleted in between keeps AWS from deleting any: those that are left are asked for anew.
+		err := a.deleteAlarms(ctx, region, some)
+		// One that somebody else deletes in between keeps AWS from deleting any: those that are left are looked for anew.
 		if codeOf(err) == "ResourceNotFound" {
-			if ours, err = a.ours(ctx, region, some); err == nil && len(ours) > 0 {
-				_, err = a.watch(region).DeleteAlarms(ctx, &cloudwatch.DeleteAlarmsInput{AlarmNames: ours}, a.watchWith(a.patient(region, "DeleteAlarms")))
-			}
+			err = a.deleteAlarms(ctx, region, some)
 		}
 		if err != nil {
 			return fmt.Errorf("delete alarms in %s: %w", region, meaning(err))
@@ -119,26 +145,47 @@ func (a Account) DeleteAlarms(ctx context.Context, region string, names []string
 	return nil
 }
 
-// ours returns which of the named alarms there are; an error where one of them lacks our tag.
-func (a Account) ours(ctx context.Context, region string, names []string) ([]string, error) {
+func (a Account) deleteAlarms(ctx context.Context, region string, names []string) error {
+	ours, foreign, err := a.known(ctx, region, names)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if foreign[name] {
+			return foreignAlarm(region, name)
+		}
+	}
+	if len(ours) == 0 {
+		return nil
+	}
+	_, err = a.watch(region).DeleteAlarms(ctx, &cloudwatch.DeleteAlarmsInput{AlarmNames: ours}, a.watchWith(a.patient(region, "DeleteAlarms")))
+	return err
+}
+
+// known says which of the named alarms there are, and are ours or somebody else's.
+func (a Account) known(ctx context.Context, region string, names []string) (ours []string, foreign map[string]bool, err error) {
 	found, err := a.describeAlarms(ctx, region, &cloudwatch.DescribeAlarmsInput{AlarmNames: names})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var ours []string
+	foreign = map[string]bool{}
 	for _, alarm := range found {
+		if !strings.HasPrefix(alarm.Name, AlarmPrefix) {
+			foreign[alarm.Name] = true
+			continue
+		}
 		tags, err := a.alarmTags(ctx, region, alarm.ARN)
 		switch {
 		case errors.Is(err, errGone):
-			continue
 		case err != nil:
-			return nil, err
-		case tags[AlarmTag] != alarmValue || !strings.HasPrefix(alarm.Name, AlarmPrefix):
-			return nil, fmt.Errorf("alarm %s in %s: %w", alarm.Name, region, ErrForeignAlarm)
+			return nil, nil, err
+		case tags[AlarmTag] == alarmValue:
+			ours = append(ours, alarm.Name)
+		default:
+			foreign[alarm.Name] = true
 		}
-		ours = append(ours, alarm.Name)
 	}
-	return ours, nil
+	return ours, foreign, nil
 }
 
 func (a Account) describeAlarms(ctx context.Context, region string, input *cloudwatch.DescribeAlarmsInput) ([]fleet.Alarm, error) {

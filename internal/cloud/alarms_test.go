@@ -102,3 +102,28 @@ func TestAlarmsThatAreRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// 250 alarms are looked at in three requests, and one of them that is somebody else's does not keep the others from being made.
+func TestManyAlarms(t *testing.T) {
+	account, server := open(t)
+	server.AddAlarm(seoul, fakeaws.Alarm{AlarmName: "ebscope-vol-120", Namespace: "AWS/EBS", MetricName: "BurstBalance"})
+	var all []fleet.Alarm
+	for n := range 250 {
+		all = append(all, balance(fmt.Sprintf("ebscope-vol-%d", n), fmt.Sprintf("vol-%d", n)))
+	}
+	put := 0
+	if err := account.PutAlarms(t.Context(), seoul, all, func(alarm fleet.Alarm, err error) error {
+		switch {
+		case err == nil:
+			put++
+		case !errors.Is(err, cloud.ErrForeignAlarm) || alarm.Name != "ebscope-vol-120":
+			t.Error(alarm.Name, err)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if put != 249 || len(server.Alarms(seoul)) != 250 || len(server.Calls("DescribeAlarms")) != 3 {
+		t.Errorf("%d put, %d there, %d requests", put, len(server.Alarms(seoul)), len(server.Calls("DescribeAlarms")))
+	}
+}

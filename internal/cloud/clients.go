@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -58,11 +59,12 @@ func (a Account) patient(region, action string) aws.Retryer {
 	return keep(a.clients, a.clients.retryers, region+" "+action, func() *retry.AdaptiveMode { return adaptive() })
 }
 
-// once is a retryer for what must not be sent twice: it tries again only what AWS throttled, which is not carried out.
+// once is a retryer for what must not be sent twice: it tries again only what AWS throttled, or refused for the time in its
+// signature, which the SDK then sets right. Neither is carried out.
 func (a Account) once(region, action string) aws.Retryer {
 	return keep(a.clients, a.clients.retryers, region+" "+action, func() *retry.AdaptiveMode {
 		return adaptive(func(o *retry.StandardOptions) {
-			o.Retryables = []retry.IsErrorRetryable{retry.NoRetryCanceledError{}, retry.RetryableErrorCode{Codes: retry.DefaultThrottleErrorCodes}}
+			o.Retryables = []retry.IsErrorRetryable{retry.NoRetryCanceledError{}, retry.RetryableErrorCode{Codes: retry.DefaultThrottleErrorCodes}, retry.IsErrorRetryableFunc(refusedForTheClock)}
 		})
 	})
 }
@@ -83,4 +85,13 @@ func (a Account) ec2With(r aws.Retryer) func(*ec2.Options) {
 
 func (a Account) watchWith(r aws.Retryer) func(*cloudwatch.Options) {
 	return func(o *cloudwatch.Options) { o.Retryer = r }
+}
+
+// refusedForTheClock recognises what the SDK calls worth another attempt because AWS did not accept the signature and this
+// machine's clock is wrong.
+func refusedForTheClock(err error) aws.Ternary {
+	if errors.Is(sentinels[codeOf(err)], ErrInvalid) {
+		return retry.RetryableError{}.IsErrorRetryable(err)
+	}
+	return aws.UnknownTernary
 }

@@ -42,7 +42,7 @@ var sentinels = map[string]error{
 	"UnauthorizedOperation": ErrDenied, "AccessDeniedException": ErrDenied, "AccessDenied": ErrDenied, "OptInRequired": ErrDenied,
 	"AuthFailure": ErrInvalid, "InvalidClientTokenId": ErrInvalid, "UnrecognizedClientException": ErrInvalid,
 	"InvalidSignatureException": ErrInvalid, "SignatureDoesNotMatch": ErrInvalid, "ExpiredToken": ErrInvalid,
-	"ExpiredTokenException": ErrInvalid, "RequestExpired": ErrInvalid,
+	"ExpiredTokenException": ErrInvalid, "RequestExpired": ErrInvalid, "RequestTimeTooSkewed": ErrInvalid,
 	"RequestLimitExceeded": ErrThrottled, "Throttling": ErrThrottled, "ThrottlingException": ErrThrottled,
 	"InvalidInstanceType":    ErrUnknownType,
 	"InvalidVolume.NotFound": ErrNoVolume, "InvalidVolumeID.Malformed": ErrNoVolume,
@@ -114,7 +114,7 @@ func codeOf(err error) string {
 func mayBeDone(err error) bool {
 	if codeOf(err) != "" {
 		var answer *smithyhttp.ResponseError
-		if sentinels[codeOf(err)] == ErrThrottled {
+		if errors.Is(sentinels[codeOf(err)], ErrThrottled) {
 			return false
 		}
 		return errors.As(err, &answer) && answer.HTTPStatusCode() >= http.StatusInternalServerError

@@ -96,6 +96,8 @@ func volumesHold(t *testing.T, p place) {
 func TestVolumesOfTheFake(t *testing.T) {
 	p, _ := fakePlace(t)
 	volumesHold(t, p)
+	p.create = createBySDK(t)
+	volumesHold(t, p)
 }
 
 // modifying → optimizing → completed: 10 s, and 6 h a TiB, so a quarter of that for 256 GiB.
@@ -305,6 +307,20 @@ func TestModifyIsRefused(t *testing.T) {
 	cancel()
 	if _, err := account.ModifyVolume(ctx, seoul, change); err == nil {
 		t.Error("ended before it began")
+	}
+}
+
+// A clock that is an hour wrong costs a request, which AWS refuses, and not the change.
+func TestWrongClock(t *testing.T) {
+	account, server := open(t)
+	server.Skew = time.Hour
+	id := fleet.VolumeID(server.AddVolume(seoul, gp2(10)))
+	change := cloud.Change{Volume: id, Target: gp3(10, 3000, 125)}
+	if _, err := account.ModifyVolume(t.Context(), seoul, change); err != nil {
+		t.Error(err)
+	}
+	if calls := server.Calls("ModifyVolume"); len(calls) != 2 || calls[0].Code != "AuthFailure" || calls[1].Code != "" {
+		t.Errorf("%+v", calls)
 	}
 }
 

@@ -51,13 +51,21 @@ func TestInstancesOfMoto(t *testing.T) {
 // What holds of our own fake holds of moto too.
 func TestVolumesOfMoto(t *testing.T) {
 	account := moto(t)
-	// A volume is made with the SDK, which finds moto as the account does.
-	config, err := config.LoadDefaultConfig(t.Context())
+	volumesHold(t, place{account: account, region: seoul, settle: func(time.Duration) {}, create: createBySDK(t)})
+	if _, lost := account.Inventory(t.Context(), "123456789012", []string{"us-east-1"}); len(lost) != 1 || lost[0].Operation != "cloudwatch:DescribeAlarms" {
+		t.Errorf("moto does not know CloudWatch's new protocol, but %+v", lost)
+	}
+}
+
+// createBySDK makes volumes with the SDK, which finds its endpoint in the environment as an account does.
+func createBySDK(t *testing.T) func(t *testing.T, size int, tags map[string]string) fleet.VolumeID {
+	t.Helper()
+	c, err := config.LoadDefaultConfig(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := ec2.NewFromConfig(config, func(o *ec2.Options) { o.Region = seoul })
-	volumesHold(t, place{account: account, region: seoul, settle: func(time.Duration) {}, create: func(t *testing.T, size int, tags map[string]string) fleet.VolumeID {
+	client := ec2.NewFromConfig(c, func(o *ec2.Options) { o.Region = seoul })
+	return func(t *testing.T, size int, tags map[string]string) fleet.VolumeID {
 		input := &ec2.CreateVolumeInput{Size: aws.Int32(int32(size)), VolumeType: types.VolumeTypeGp2, AvailabilityZone: aws.String(seoul + "a")}
 		for key, value := range tags {
 			input.TagSpecifications = []types.TagSpecification{{ResourceType: types.ResourceTypeVolume, Tags: []types.Tag{{Key: aws.String(key), Value: aws.String(value)}}}}
@@ -67,9 +75,6 @@ func TestVolumesOfMoto(t *testing.T) {
 			t.Fatal(err)
 		}
 		return fleet.VolumeID(aws.ToString(v.VolumeId))
-	}})
-	if _, lost := account.Inventory(t.Context(), "123456789012", []string{"us-east-1"}); len(lost) != 1 || lost[0].Operation != "cloudwatch:DescribeAlarms" {
-		t.Errorf("moto does not know CloudWatch's new protocol, but %+v", lost)
 	}
 }
 

@@ -23,6 +23,8 @@ type Server struct {
 	Lag        int      // how many reads after a change still show what was before
 	ByTime     bool     // GetMetricData pages by time: a bit of each metric at once, rather than metric by metric
 
+	Skew time.Duration // how far AWS's wall clock, by which it judges signatures, is ahead of this machine's
+
 	Modifying        time.Duration // how long a volume is modifying
 	OptimizingPerTiB time.Duration // and then optimizing, for each TiB of its target size
 

@@ -67,7 +67,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := read(r, body)
-	a := s.reply(q, strings.Contains(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=AKIAFAKE/"))
+	w.Header().Set("Date", time.Now().Add(s.Skew).UTC().Format(http.TimeFormat))
+	a := s.reply(q, s.authentic(r))
 	if a.delay > 0 {
 		select {
 		case <-time.After(a.delay):
@@ -164,6 +165,17 @@ func (s *Server) reply(q *request, authentic bool) reply {
 	return a
 }
 
+// signatureLife is how far a signature's time may be off.
+const signatureLife = 5 * time.Minute
+
+func (s *Server) authentic(r *http.Request) bool {
+	if !strings.Contains(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=AKIAFAKE/") {
+		return false
+	}
+	signed, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
+	return err == nil && time.Now().Add(s.Skew).Sub(signed).Abs() < signatureLife
+}
+
 // barred says why a request is not even looked at.
 func (s *Server) barred(q *request, authentic bool) *refusal {
 	switch {
@@ -224,6 +236,10 @@ func (s *Server) serve(q *request) ([]byte, *refusal) {
 		EC2 + ":DescribeVolumesModifications": s.describeModifications,
 		EC2 + ":ModifyVolume":                 s.modifyVolume,
 		EC2 + ":CreateTags":                   s.createTags,
+		EC2 + ":CreateVolume":                 s.createVolume,
+		EC2 + ":AttachVolume":                 s.attachVolume,
+		EC2 + ":DetachVolume":                 s.detachVolume,
+		EC2 + ":DeleteVolume":                 s.deleteVolume,
 		CloudWatch + ":GetMetricData":         s.getMetricData,
 		CloudWatch + ":PutMetricAlarm":        s.putMetricAlarm,
 		CloudWatch + ":DescribeAlarms":        s.describeAlarms,

@@ -1,7 +1,6 @@
 package fakeaws
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -78,12 +77,13 @@ type region struct {
 	machines []Machine
 	alarms   map[string]*Alarm
 	metrics  map[string]Series
+	tokens   map[string]string // client tokens, and the volumes that they made
 }
 
 func (s *Server) region(name string) *region {
 	r := s.regions[name]
 	if r == nil {
-		r = &region{name: name, byID: map[string]int{}, alarms: map[string]*Alarm{}, metrics: map[string]Series{}}
+		r = &region{name: name, byID: map[string]int{}, alarms: map[string]*Alarm{}, metrics: map[string]Series{}, tokens: map[string]string{}}
 		s.regions[name] = r
 	}
 	return r
@@ -102,7 +102,7 @@ func (s *Server) AddVolume(regionName string, v Volume) string {
 	defer s.mu.Unlock()
 	r := s.region(regionName)
 	if v.ID == "" {
-		v.ID = fmt.Sprintf("vol-%017x", len(r.volumes)+1)
+		v.ID = r.freeID()
 	}
 	if v.Zone == "" {
 		v.Zone = regionName + "a"
@@ -111,9 +111,7 @@ func (s *Server) AddVolume(regionName string, v Volume) string {
 		v.Created = s.clock.now().Add(-1000 * time.Hour)
 	}
 	v.Setting = withDefaults(v.Setting, Setting{})
-	v.Tags = maps.Clone(v.Tags)
-	r.byID[v.ID] = len(r.volumes)
-	r.volumes = append(r.volumes, &v)
+	r.add(&v)
 	return v.ID
 }
 
