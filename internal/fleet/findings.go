@@ -116,7 +116,7 @@ func (v *volumeFindings) risk() {
 		if v.entry.Volume != nil && v.entry.Volume.State == "available" {
 			return
 		}
-		if v.snapshot.Window != (Window{}) {
+		if v.entry.Volume != nil && v.snapshot.Window != (Window{}) {
 			v.add(MissingMetrics, Warning, "CloudWatch has no figures of it in the window, so nobody can say how near it comes to its fall.")
 		}
 		v.add(GP2AtRisk, Warning, "%s; a full bucket lasts %s s at %v. No metrics say how near it comes to that.", fall, lasts, perf.Burst)
@@ -125,9 +125,9 @@ func (v *volumeFindings) risk() {
 	empty, ends := emptyAfter(perf, o.Balance, o.Present)
 	switch {
 	case o.Throttled > 0:
-		v.add(GP2AtRisk, Risk, "It was held back for %v of the last %v. %s.", o.Throttled, v.snapshot.Window.Length(), fall)
+		v.add(GP2AtRisk, Risk, "It was held back for %s of the last %s. %s.", span(o.Throttled), span(v.snapshot.Window.Length()), fall)
 	case ends && empty <= day:
-		v.add(GP2AtRisk, Risk, "At its present %v its credits run out in %v. %s.", roundIOPS(o.Present.IOPS), empty.Round(time.Second), fall)
+		v.add(GP2AtRisk, Risk, "At its present %v its credits run out in %v. %s.", roundIOPS(o.Present.IOPS), span(empty), fall)
 	case o.Balance != nil && o.Balance.Lowest < nearlyEmpty:
 		v.add(GP2AtRisk, Warning, "Its burst balance fell to %.0f %%. %s.", 100*o.Balance.Lowest, fall)
 	}
@@ -135,6 +135,24 @@ func (v *volumeFindings) risk() {
 
 // day bounds the future for which a present demand says something.
 const day = 24 * time.Hour
+
+// span prints a length of time in whole minutes, below two minutes in seconds, and from two days on in days.
+func span(d time.Duration) string {
+	const hour = 60
+	minutes := int64(math.Round(d.Minutes()))
+	switch {
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%.0f s", d.Seconds())
+	case d >= 2*day && minutes%(24*hour) == 0:
+		return fmt.Sprintf("%d days", minutes/(24*hour))
+	case d >= 2*time.Hour && minutes%hour == 0:
+		return fmt.Sprintf("%d h", minutes/hour)
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%d h %d min", minutes/hour, minutes%hour)
+	default:
+		return fmt.Sprintf("%d min", minutes)
+	}
+}
 
 func roundIOPS(r units.IOPS) units.IOPS { return units.IOPS(math.Round(float64(r))) }
 

@@ -25,9 +25,10 @@ const (
 func (m Money) USD() units.USD { return units.USD(float64(m) / dollar) }
 
 // MarshalJSON writes the amount in USD, as an exact decimal number.
-func (m Money) MarshalJSON() ([]byte, error) { return []byte(m.decimal()), nil }
+func (m Money) MarshalJSON() ([]byte, error) { return []byte(m.String()), nil }
 
-func (m Money) decimal() string {
+// String is the amount in USD as an exact decimal number, for programs; USD is for people.
+func (m Money) String() string {
 	sign, n := "", uint64(m)
 	if m < 0 {
 		sign, n = "-", uint64(-m)
