@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -55,6 +56,7 @@ type ForbiddenError struct {
 	Verb      string
 	Resource  string // with its group: "jobs.batch", "pods/exec"
 	Namespace string // empty: in the whole cluster
+	Role      string // file with the Role that has the permission; empty: that of runs
 }
 
 func (e *ForbiddenError) Error() string {
@@ -62,8 +64,8 @@ func (e *ForbiddenError) Error() string {
 	if e.Namespace != "" {
 		where = "in namespace " + e.Namespace
 	}
-	return fmt.Sprintf("cannot %s: %s may not %s %s %s; have an administrator bind the Role in docs/kubernetes/role.yaml",
-		e.Action, e.Who, e.Verb, e.Resource, where)
+	return fmt.Sprintf("cannot %s: %s may not %s %s %s; have an administrator bind the Role in %s",
+		e.Action, e.Who, e.Verb, e.Resource, where, cmp.Or(e.Role, "docs/kubernetes/role.yaml"))
 }
 
 // NotFoundError says that something does not exist.

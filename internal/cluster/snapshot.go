@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -117,7 +116,8 @@ func (r *reading) miss(operation, namespace string, err error) {
 		m.Reason = fleet.Interrupted
 	case errors.As(err, &forbidden):
 		m.Reason = fleet.Denied
-		m.Text = fmt.Sprintf("%s may not %s: have an administrator bind the ClusterRole in %s", forbidden.Who, asked(forbidden), ScanRole)
+		forbidden.Role = ScanRole
+		m.Text = err.Error()
 	case errors.As(err, &silent):
 		m.Reason = fleet.Unreachable
 	case errors.As(err, &unknown):
@@ -149,12 +149,4 @@ func (r *reading) namespaces() []string {
 // wanted says whether a namespace is among those to read.
 func (r *reading) wanted(namespace string) bool {
 	return len(r.options.Namespaces) == 0 || slices.Contains(r.options.Namespaces, namespace)
-}
-
-// asked says what was forbidden.
-func asked(e *ForbiddenError) string {
-	if e.Namespace != "" {
-		return e.Verb + " " + e.Resource + " in namespace " + e.Namespace
-	}
-	return e.Verb + " " + e.Resource + " in the cluster"
 }
