@@ -10,8 +10,8 @@ import (
 // clusterFindings looks at the classes of a cluster, and at what will make volumes by them.
 func clusterFindings(c *Cluster) []ClusterFinding {
 	var found []ClusterFinding
-	add := func(code Code, level Level, kind, namespace, name, format string, arguments ...any) {
-		found = append(found, ClusterFinding{Finding{code, level, fmt.Sprintf(format, arguments...)}, c.Name, kind, namespace, name})
+	add := func(code Code, kind, namespace, name, format string, arguments ...any) {
+		found = append(found, ClusterFinding{Finding{code, Warning, fmt.Sprintf(format, arguments...)}, c.Name, kind, namespace, name})
 	}
 	var defaults []string
 	for _, class := range c.Classes {
@@ -22,17 +22,17 @@ func clusterFindings(c *Cluster) []ClusterFinding {
 	effective := c.DefaultClass()
 	switch {
 	case len(defaults) > 1:
-		add(TwoDefaultClasses, Warning, "StorageClass", "", effective.Name, "The classes %s are all marked as the default; claims without a class get the newest, %s.", strings.Join(defaults, ", "), effective.Name)
+		add(TwoDefaultClasses, "StorageClass", "", effective.Name, "The classes %s are all marked as the default; claims without a class get the newest, %s.", strings.Join(defaults, ", "), effective.Name)
 	case len(c.Classes) > 0 && effective == nil:
-		add(NoDefaultClass, Warning, "", "", "", "No class is marked as the default: claims that name none stay pending.")
+		add(NoDefaultClass, "", "", "", "No class is marked as the default: claims that name none stay pending.")
 	}
 	if effective != nil {
 		kind, ours := effective.VolumeType()
 		if ours && kind == ebs.GP2 {
-			add(GP2DefaultClass, Warning, "StorageClass", "", effective.Name, "The default class %s makes gp2 volumes: every new claim without a class is one.", effective.Name)
+			add(GP2DefaultClass, "StorageClass", "", effective.Name, "The default class %s makes gp2 volumes: every new claim without a class is one.", effective.Name)
 		}
 		if effective.Provisioner == InTreeDriver {
-			add(InTreeDefaultClass, Warning, "StorageClass", "", effective.Name, "The default class %s is of the in-tree driver %s; what it makes takes no gp3 settings.", effective.Name, InTreeDriver)
+			add(InTreeDefaultClass, "StorageClass", "", effective.Name, "The default class %s is of the in-tree driver %s; what it makes takes no gp3 settings.", effective.Name, InTreeDriver)
 		}
 	}
 	classes := index(c.Classes, func(x *StorageClass) string { return x.Name })
@@ -46,7 +46,7 @@ func clusterFindings(c *Cluster) []ClusterFinding {
 				continue
 			}
 			if kind, ours := class.VolumeType(); ours && kind == ebs.GP2 {
-				add(TemplateGP2, Warning, "StatefulSet", set.Namespace, set.Name, "The volume template %s of StatefulSet %s/%s has %s %s: every new replica brings a gp2 volume.", t.Name, set.Namespace, set.Name, how, class.Name)
+				add(TemplateGP2, "StatefulSet", set.Namespace, set.Name, "The volume template %s of StatefulSet %s/%s has %s %s: every new replica brings a gp2 volume.", t.Name, set.Namespace, set.Name, how, class.Name)
 			}
 		}
 	}

@@ -10,13 +10,17 @@ import (
 	"ebscope/internal/units"
 )
 
-// The ids of things in AWS and in clusters, as AWS and Kubernetes spell them.
-type (
-	VolumeID   string // vol-…
-	InstanceID string // i-…
-	AccountID  string // 12 digits
-	UID        string // of a Kubernetes object; two objects of one name have two
-)
+// VolumeID names an EBS volume, vol-….
+type VolumeID string
+
+// InstanceID names an EC2 instance, i-….
+type InstanceID string
+
+// AccountID names an AWS account by its 12 digits.
+type AccountID string
+
+// UID names a Kubernetes object; two objects of one name have two.
+type UID string
 
 // Snapshot is what was read, without the metrics of the volumes: those come one volume at a time, because together they
 // do not fit into memory; see Metrics, Writer and Reader.

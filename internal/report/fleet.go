@@ -82,16 +82,16 @@ func (v fleetView) source() string {
 
 // fleetRow is one volume in a table.
 type fleetRow struct {
-	ID, Claim, Place, Now, Balance, Empty, Peak, Throttled, Monthly, Saves, Target, Text string
-	Codes                                                                                []string
-	Risk                                                                                 bool
+	ID, Claim, Place, Now, Balance, Empty, Peak, PeakThroughput, Throttled, Monthly, Saves, Text string
+	Codes                                                                                        []string
+	Risk                                                                                         bool
 }
 
 func fleetRowOf(r *fleet.Row) fleetRow {
 	row := fleetRow{
 		ID: clean(string(r.ID)), Claim: clean(claimName(r)), Place: clean(strings.Join(nonEmpty(r.Cluster, r.Region), " · ")),
 		Now: volumeWords(r), Balance: none, Empty: none, Peak: none, Throttled: none, Monthly: optionalMoney(r.Monthly), Saves: none,
-		Text: clean(r.Recommendation.Reason), Risk: r.Has(fleet.GP2AtRisk),
+		Text: advice(r.Recommendation), Risk: r.Has(fleet.GP2AtRisk),
 	}
 	if b := r.Balance; b != nil {
 		row.Balance = percent(b.NowPercent / 100)
@@ -102,16 +102,13 @@ func fleetRowOf(r *fleet.Row) fleetRow {
 		row.Empty = "never"
 	}
 	if d := r.Demand; d != nil {
-		row.Peak = iops(d.PeakIOPS) + " IOPS, " + mibps(d.PeakThroughputMiBps) + " MiB/s"
+		row.Peak, row.PeakThroughput = iops(d.PeakIOPS)+" IOPS", mibps(d.PeakThroughputMiBps)+" MiB/s"
 	}
 	if r.ThrottledS != nil && *r.ThrottledS > 0 {
 		row.Throttled = coarse(*r.ThrottledS)
 	}
-	if c := r.Recommendation.Choice; c != nil {
-		row.Target = c.Setting.String()
-		if c.Difference != nil {
-			row.Saves = money(-*c.Difference)
-		}
+	if c := r.Recommendation.Choice; c != nil && c.Difference != nil {
+		row.Saves = money(-*c.Difference)
 	}
 	for _, f := range r.Findings {
 		if code := string(f.Code); !slices.Contains(row.Codes, code) {
@@ -119,6 +116,18 @@ func fleetRowOf(r *fleet.Row) fleetRow {
 		}
 	}
 	return row
+}
+
+// advice says in a few words what to do.
+func advice(r fleet.Recommendation) string {
+	switch c := r.Choice; {
+	case c == nil:
+		return clean("stay: " + r.Reason)
+	case r.Action == fleet.Modify:
+		return clean("change to " + c.String())
+	default:
+		return "stay: gp3 would be dearer"
+	}
 }
 
 // claimName is the claim as kubectl names it with its namespace, empty where there is none.
