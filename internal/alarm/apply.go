@@ -126,7 +126,7 @@ func (a *applier) apply(ctx context.Context, p *Plan) []error {
 			gone = append(gone, p.Delete[i].Name)
 		}
 	}
-	a.remove(ctx, gone, there) // first: it makes room under the account's quota
+	a.remove(ctx, gone, there)                   // first: it makes room under the account's quota
 	for _, exists := range []bool{true, false} { // what is there needs no room
 		for i := range p.Alarms {
 			if w := &p.Alarms[i]; w.Region == a.region && (there[w.Alarm.Name] != nil) == exists {
