@@ -56,10 +56,12 @@ type Row struct {
 	Demand  *Demand     `json:"demand"`
 	Balance *BalanceRow `json:"burst_balance"`
 	// SecondsToEmpty is when the credits run out under the present demand, SecondsToEmptyAtPeak under the highest that
-	// was seen. Null where that is never, or not known.
-	SecondsToEmpty       *float64 `json:"seconds_to_empty"`
-	SecondsToEmptyAtPeak *float64 `json:"seconds_to_empty_at_peak"`
-	ThrottledS           *float64 `json:"throttled_s"` // in the window
+	// was seen. Null where that is never, or not known. SecondsToEmptyAtBurst needs no metrics: it is for the burst rate, from
+	// the present balance or, where that is not known, from a full bucket; null where the volume has none.
+	SecondsToEmpty        *float64 `json:"seconds_to_empty"`
+	SecondsToEmptyAtPeak  *float64 `json:"seconds_to_empty_at_peak"`
+	SecondsToEmptyAtBurst *float64 `json:"seconds_to_empty_at_burst"`
+	ThrottledS            *float64 `json:"throttled_s"` // in the window
 
 	Monthly        *Money            `json:"usd_month"`
 	Recommendation Recommendation    `json:"recommendation"`

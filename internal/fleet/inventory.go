@@ -177,7 +177,7 @@ func (v *Inventory) cluster(c *Cluster) {
 		e := v.entry(id)
 		e.Uses = append(e.Uses, use)
 		if e.Region == "" {
-			e.Region = regionOf(pv, use.Node)
+			e.Region = inZone.FindString(zoneOf(pv, use.Node))
 		}
 	}
 }
@@ -209,8 +209,8 @@ var zoneLabels = []string{"topology.kubernetes.io/zone", "topology.ebs.csi.aws.c
 // inZone finds the region in the name of a zone: also in that of a local zone, "us-west-2-lax-1a".
 var inZone = regexp.MustCompile(`^[a-z]+(-[a-z]+)+-[0-9]+`)
 
-// regionOf tells the region from what a cluster knows; empty where it does not.
-func regionOf(pv *PersistentVolume, node *Node) string {
+// zoneOf tells the zone from what a cluster knows; empty where it does not.
+func zoneOf(pv *PersistentVolume, node *Node) string {
 	zones := []string{}
 	if rest, ok := strings.CutPrefix(pv.InTree, "aws://"); ok {
 		zone, _, _ := strings.Cut(rest, "/")
@@ -222,7 +222,7 @@ func regionOf(pv *PersistentVolume, node *Node) string {
 	if node != nil {
 		zones = append(zones, node.Zone)
 	}
-	return inZone.FindString(cmp.Or(zones...))
+	return cmp.Or(zones...)
 }
 
 // index makes a map of pointers to the elements.

@@ -33,6 +33,12 @@ func TestTimeToEmpty(t *testing.T) {
 	if diff := cmp.Diff(&fleet.BalanceRow{NowPercent: 81, LowestPercent: 81, Source: "measured"}, r.Balance); diff != "" {
 		t.Error(diff)
 	}
+	if *r.SecondsToEmptyAtBurst != 1620 {
+		t.Errorf("empty after %v s at the burst rate", *r.SecondsToEmptyAtBurst)
+	}
+	if full := row(t, scan(inSeoul(0, gp2("vol-a", 100))), "vol-a"); full.SecondsToEmpty != nil || *full.SecondsToEmptyAtBurst != 2000 { // 5.4 M ÷ 2,700
+		t.Errorf("without metrics: empty after %v s, at the burst rate after %v s", full.SecondsToEmpty, *full.SecondsToEmptyAtBurst)
+	}
 	if *r.ThrottledS != 0 || r.BaselineIOPS != 300 || r.BurstIOPS != 3000 || r.ThroughputMiBps != 128 {
 		t.Errorf("throttled %v s, %v to %v IOPS, %v MiB/s", *r.ThrottledS, r.BaselineIOPS, r.BurstIOPS, r.ThroughputMiBps)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ebscope/internal/ebs"
+	"ebscope/internal/forecast"
 )
 
 // Options say how a fleet is looked at.
@@ -106,6 +107,13 @@ func (s *Scan) row(i int) Row {
 			r.Monthly = &price
 		}
 		r.Recommendation = a.recommend(c.volume, r.Monthly, o)
+		if c.perf.Bursts() {
+			balance := &Balance{Now: 1}
+			if o != nil && o.Balance != nil {
+				balance = o.Balance
+			}
+			r.SecondsToEmptyAtBurst = whole(emptyAfter(c.perf, balance, &forecast.Load{IOPS: c.perf.Burst}))
+		}
 	} else {
 		r.Recommendation = Recommendation{Action: Keep, Reason: "its type is not known"}
 	}
@@ -151,6 +159,9 @@ func identity(e *Entry) Row {
 		return r
 	}
 	u := e.use()
+	if r.Zone == "" {
+		r.Zone = zoneOf(u.PV, u.Node)
+	}
 	r.Cluster, r.PV, r.StorageClass = u.Cluster.Name, u.PV.Name, u.PV.Class
 	r.Namespace, r.Claim, r.ClaimUID = u.PV.ClaimNamespace, u.PV.ClaimName, u.PV.ClaimUID
 	if u.Claim != nil {

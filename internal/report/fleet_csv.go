@@ -42,6 +42,7 @@ var scanColumns = []scanColumn{
 	{"lowest_balance_percent", balanceCell(func(b *fleet.BalanceRow) float64 { return b.LowestPercent })},
 	{"seconds_to_empty", func(r *fleet.Row) string { return cellOf(r.SecondsToEmpty) }},
 	{"seconds_to_empty_at_peak", func(r *fleet.Row) string { return cellOf(r.SecondsToEmptyAtPeak) }},
+	{"seconds_to_empty_at_burst", func(r *fleet.Row) string { return cellOf(r.SecondsToEmptyAtBurst) }},
 	{"throttled_s", func(r *fleet.Row) string { return cellOf(r.ThrottledS) }},
 	{"usd_month", func(r *fleet.Row) string { return moneyCell(r.Monthly) }},
 	{"action", func(r *fleet.Row) string { return string(r.Recommendation.Action) }},
