@@ -19,6 +19,7 @@ const (
 	moneyDecimals = 8
 	dollar        = 100_000_000
 	cent          = dollar / 100
+	halfACent     = cent / 2 // less is no difference
 )
 
 // USD returns the amount for printing.

@@ -218,5 +218,8 @@ func emptyAfter(perf ebs.Performance, balance *Balance, load *forecast.Load) (ti
 	if balance == nil || load == nil || !perf.Bursts() && !perf.BurstsData() {
 		return 0, false
 	}
+	if balance.Now == 0 && (perf.Bursts() && load.IOPS >= atLimit*perf.Baseline || perf.BurstsData() && load.Throughput >= atLimit*perf.BaselineThroughput) {
+		return 0, true // it serves what it earns, and would be asked for more
+	}
 	return forecast.TimeToEmpty(fluidOf(perf, balance.Now), perf, *load)
 }

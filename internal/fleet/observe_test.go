@@ -63,6 +63,18 @@ func TestPresentAndPeakDiffer(t *testing.T) {
 	}
 }
 
+// A volume without credits serves its baseline, however much it is asked for: it is empty now. One that is asked for less
+// recovers.
+func TestEmptyNow(t *testing.T) {
+	held := row(t, scan(inSeoul(20, gp2("vol-a", 100)), reads("vol-a", 20, 300, 0)), "vol-a")
+	if held.SecondsToEmpty == nil || *held.SecondsToEmpty != 0 || *held.ThrottledS != 6000 {
+		t.Errorf("at its baseline it is empty after %v", held.SecondsToEmpty)
+	}
+	if r := row(t, scan(inSeoul(20, gp2("vol-a", 100)), reads("vol-a", 20, 200, 0)), "vol-a"); r.SecondsToEmpty != nil {
+		t.Errorf("below its baseline it is empty after %v s", *r.SecondsToEmpty)
+	}
+}
+
 // Each direction has its own size of I/O: 100 reads of 4 KiB count 100, 10 writes of 1 MiB count 4 each.
 func TestOperationsAreOf256KiB(t *testing.T) {
 	s := step.Seconds()

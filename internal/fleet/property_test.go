@@ -53,7 +53,7 @@ func TestAnyFleet(t *testing.T) {
 					t.Fatalf("%s of %d GiB at %v: %+v", r.ID, r.SizeGiB, r.Monthly.USD(), choice)
 				}
 			}
-			if c.Action == fleet.Modify && *c.Difference > 0 {
+			if c.Action == fleet.Modify && *c.Difference >= usd/200 {
 				t.Fatalf("%s: recommended and dearer: %+v", r.ID, c)
 			}
 			if c.Cheaper != nil && (*c.Cheaper.Difference >= 0 || *c.Cheaper.Monthly >= *c.Monthly) {

@@ -104,6 +104,8 @@ func (a advisor) recommend(v ebs.Volume, now *Money, o *Observed) Recommendation
 			Reason: fmt.Sprintf("%s has at least what gp2 gives without credits, and its throughput; what it costs where the volume is, is not known", equal)}
 	case v.Type == ebs.GP3 && now != nil:
 		return a.trimGP3(v, *now, o)
+	case v.Type == ebs.GP3:
+		return Recommendation{Action: Keep, Reason: "gp3; what it costs where it is, is not known"}
 	default:
 		return Recommendation{Action: Keep, Reason: fmt.Sprintf("not gp2, but %s", v.Type)}
 	}
@@ -125,9 +127,9 @@ func (a advisor) leaveGP2(v ebs.Volume, now Money, o *Observed) Recommendation {
 		basis = fmt.Sprintf("with the observed peak and %.0f %% of headroom", 100*a.headroom)
 	}
 	switch d := *r.Difference; {
-	case d > 0:
+	case d >= halfACent:
 		r.Action, r.Reason = Keep, fmt.Sprintf("%s, %s, would be dearer by %v a month", r.Setting, basis, d.USD())
-	case d == 0:
+	case d > -halfACent:
 		r.Reason = fmt.Sprintf("%s, %s, costs the same", r.Setting, basis)
 	default:
 		r.Reason = fmt.Sprintf("%s, %s, saves %v a month", r.Setting, basis, (-d).USD())
