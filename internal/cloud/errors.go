@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/aws/smithy-go"
@@ -19,7 +20,7 @@ import (
 var (
 	ErrNoCredentials  = errors.New("no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or sign in with `aws sso login`")
 	ErrNoRegion       = errors.New("no AWS region: name one, or set AWS_REGION")
-	ErrDenied         = errors.New("AWS denies it: a permission is missing")
+	ErrDenied         = errors.New("AWS denies it")
 	ErrInvalid        = errors.New("AWS does not accept the credentials: they are wrong or have expired")
 	ErrThrottled      = errors.New("AWS answers too many requests just now: try again in a minute")
 	ErrUnreachable    = errors.New("AWS cannot be reached")
@@ -89,7 +90,7 @@ func meaning(err error) error {
 	var api smithy.APIError
 	if errors.As(err, &api) {
 		if sentinel, ok := sentinels[api.ErrorCode()]; ok {
-			return fmt.Errorf("%w (%s: %s)", sentinel, api.ErrorCode(), api.ErrorMessage())
+			return fmt.Errorf("%w%s (%s: %s)", sentinel, permission(sentinel, err), api.ErrorCode(), api.ErrorMessage())
 		}
 		return err
 	}
@@ -98,6 +99,15 @@ func meaning(err error) error {
 		return fmt.Errorf("%w: %w", ErrUnreachable, err)
 	}
 	return err
+}
+
+// permission says what is missing where AWS denies something: IAM calls a permission by its service and operation.
+func permission(sentinel, err error) string {
+	var operation *smithy.OperationError
+	if !errors.Is(sentinel, ErrDenied) || !errors.As(err, &operation) {
+		return ""
+	}
+	return fmt.Sprintf(": the permission %s:%s is needed", strings.ToLower(operation.Service()), operation.Operation())
 }
 
 // codeOf returns AWS's code of an error, "" where it did not come from AWS.
@@ -139,7 +149,7 @@ func missing(account fleet.AccountID, region, operation string, err error) fleet
 		// The credentials were good enough for AWS to name their account.
 		m.Reason, m.Text = fleet.Disabled, fmt.Sprintf("%v: enable it, or name the regions that are meant (%v)", ErrNotEnabled, err)
 	case errors.Is(err, ErrDenied):
-		m.Reason, m.Text = fleet.Denied, fmt.Sprintf("the permission %s is missing: docs/aws has the policy (%v)", operation, err)
+		m.Reason = fleet.Denied
 	case errors.Is(err, ErrThrottled):
 		m.Reason = fleet.Throttled
 	case errors.Is(err, ErrUnreachable):
