@@ -69,6 +69,9 @@ func TestMetrics(t *testing.T) {
 			t.Fatalf("window %+v, %v", w, err)
 		}
 		volumes := fleetWith(t, account, server, 200, w)
+		if n := cloud.MetricQueries(volumes); n != 1300 {
+			t.Errorf("%d queries, want 1,300", n)
+		}
 		got := map[fleet.VolumeID]fleet.Metrics{}
 		lost, err := account.Metrics(t.Context(), fleet.Region{Name: seoul}, volumes, w, cloud.DefaultQuota, func(m fleet.Metrics) error {
 			got[m.Volume] = m

@@ -232,6 +232,31 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
+// Nor is one that does not come in time. The change was made before the answer was late.
+func TestLateAnswer(t *testing.T) {
+	account, server := open(t)
+	cloud.Impatient(account)
+	id := fleet.VolumeID(server.AddVolume(seoul, gp2(100)))
+	change := cloud.Change{Volume: id, Target: gp3(100, 3000, 128)}
+	server.Fail(fakeaws.Fault{Service: fakeaws.EC2, Action: "ModifyVolume", Delay: time.Minute})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for len(server.Calls("ModifyVolume")) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+	}()
+	if _, err := account.ModifyVolume(ctx, seoul, change); !errors.Is(err, cloud.ErrUncertain) {
+		t.Errorf("error %v, want it to be uncertain", err)
+	}
+	if _, made, err := account.Made(t.Context(), seoul, change); !made || err != nil {
+		t.Errorf("made: %v, %v", made, err)
+	}
+	if n := len(server.Calls("ModifyVolume")); n != 1 {
+		t.Errorf("%d requests, want 1", n)
+	}
+}
+
 // An older modification with the same target is not this change.
 func TestMadeBefore(t *testing.T) {
 	account, server := open(t)

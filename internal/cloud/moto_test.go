@@ -13,8 +13,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	watch "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"ebscope/internal/cloud"
 	"ebscope/internal/ebs"
@@ -90,6 +93,39 @@ func TestAlarmsOfMoto(t *testing.T) {
 		}
 	}
 	alarmsHold(t, account)
+}
+
+// Three data points in the last hour, in the first, second and last of its 12 steps; of two in one step the sum.
+func TestMetricsOfMoto(t *testing.T) {
+	account := moto(t)
+	cloud.SpeakQuery(account, seoul)
+	w, err := cloud.LatestWindow(time.Now(), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dimensions := []watch.Dimension{{Name: aws.String("VolumeId"), Value: aws.String("vol-1")}}
+	var data []watch.MetricDatum
+	for _, point := range []struct {
+		after time.Duration
+		value float64
+	}{{0, 10}, {6 * time.Minute, 20}, {8 * time.Minute, 22}, {56 * time.Minute, 30}} {
+		data = append(data, watch.MetricDatum{MetricName: aws.String("VolumeReadOps"), Dimensions: dimensions, Timestamp: aws.Time(w.Start.Add(point.after)), Value: aws.Float64(point.value)})
+	}
+	if _, err := cloud.Watch(account, seoul).PutMetricData(t.Context(), &cloudwatch.PutMetricDataInput{Namespace: aws.String("AWS/EBS"), MetricData: data}); err != nil {
+		t.Fatal(err)
+	}
+	volumes := []fleet.Volume{{ID: "vol-1", Setting: fleet.Setting{Type: "gp2", SizeGiB: 100}}}
+	lost, err := account.Metrics(t.Context(), fleet.Region{Name: seoul}, volumes, w, cloud.DefaultQuota, func(m fleet.Metrics) error {
+		want := fleet.NewSeries(12)
+		want[0], want[1], want[11] = 10, 42, 30
+		if diff := cmp.Diff(want, m.ReadOps, cmpopts.EquateNaNs()); diff != "" || m.WriteOps != nil {
+			t.Error(diff)
+		}
+		return nil
+	})
+	if err != nil || len(lost) > 0 {
+		t.Error(lost, err)
+	}
 }
 
 // moto opens an account in a moto that is started for the test.

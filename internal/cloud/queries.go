@@ -64,6 +64,15 @@ func queriesOf(v fleet.Volume) []query {
 	return all
 }
 
+// MetricQueries is how many metrics Metrics asks CloudWatch for, which charges by them, whatever the window.
+func MetricQueries(volumes []fleet.Volume) int {
+	n := 0
+	for _, v := range volumes {
+		n += len(queriesOf(v))
+	}
+	return n
+}
+
 // batchesOf cuts volumes into requests.
 func batchesOf(volumes []fleet.Volume) iter.Seq[batch] {
 	return func(yield func(batch) bool) {
