@@ -112,6 +112,8 @@ type Wanted struct {
 type Removal struct {
 	Account fleet.AccountID `json:"account"`
 	Region  string          `json:"region"`
+	Kind    Kind            `json:"kind"`
+	Subject string          `json:"subject"`
 	Name    string          `json:"name"`
 	Because string          `json:"because"`
 }

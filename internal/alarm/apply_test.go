@@ -98,7 +98,7 @@ func TestAlarmFollowsItsVolume(t *testing.T) {
 	server.Advance(24 * time.Hour)
 	under("scan")
 	p = read(t, a)
-	if want := []alarm.Removal{{account, seoul, ours, "the volume is gp3 now"}}; !cmp.Equal(want, p.Delete) {
+	if want := []alarm.Removal{{account, seoul, alarm.BurstBalance, string(id), ours, "the volume is gp3 now"}}; !cmp.Equal(want, p.Delete) {
 		t.Fatalf("to delete: %+v", p.Delete)
 	}
 	under("alarm")
@@ -173,7 +173,7 @@ func TestThrottledAndInterrupted(t *testing.T) {
 		gp2(server, 100)
 	}
 	p := read(t, a)
-	server.Fail(fakeaws.Fault{Service: fakeaws.CloudWatch, Action: "PutMetricAlarm", Code: "Throttling", Times: 2})
+	server.Fail(fakeaws.Fault{Service: fakeaws.CloudWatch, Action: "PutMetricAlarm", Code: "Throttling"})
 	ctx, cancel := context.WithCancel(t.Context())
 	made := 0
 	err := alarm.Apply(ctx, a, &p, func(alarm.Done) {

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
-
-	"ebscope/internal/cloud"
 )
 
 // largestFile is far above the plan of the largest account.
@@ -53,8 +50,8 @@ func Read(r io.Reader) (Plan, error) {
 		switch {
 		case gone.Account == "" || gone.Region == "":
 			return p, fmt.Errorf("read the plan: alarm %q, to be deleted, has no account or no region", gone.Name)
-		case !strings.HasPrefix(gone.Name, cloud.AlarmPrefix):
-			return p, fmt.Errorf("read the plan: alarm %q, to be deleted, is not ebscope's: the name of one begins with %s", gone.Name, cloud.AlarmPrefix)
+		case gone.Name != name(gone.Subject, gone.Kind):
+			return p, fmt.Errorf("read the plan: alarm %q, to be deleted, is not ebscope's: that would be %q", gone.Name, name(gone.Subject, gone.Kind))
 		case seen[at]:
 			return p, fmt.Errorf("read the plan: alarm %q of %s is wanted, and to be deleted", at.name, at.region)
 		}
@@ -76,6 +73,8 @@ func (w *Wanted) check() error {
 		return fmt.Errorf("action %q: there are create, update and keep", w.Action)
 	case math.IsNaN(a.Threshold) || a.Threshold < 0 || a.Threshold > 100:
 		return fmt.Errorf("threshold %v: use 0 to 100", a.Threshold)
+	case a.Comparison != atMost && a.Comparison != atLeast:
+		return fmt.Errorf("comparison %q: use %s or %s", a.Comparison, atMost, atLeast)
 	case a.PeriodS < 1 || a.PeriodS > 86400 || a.EvaluationPeriods < 1 || a.EvaluationPeriods > 86400:
 		return fmt.Errorf("%d periods of %d s: use 1 or more, within a day", a.EvaluationPeriods, a.PeriodS)
 	}

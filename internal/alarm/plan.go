@@ -210,7 +210,7 @@ func (p *planner) remove(r *fleet.Region) {
 		if !made || !ours(a) || p.wanted[key{r.Account, r.Name, a.Name}] {
 			continue
 		}
-		p.plan.Delete = append(p.plan.Delete, Removal{r.Account, r.Name, a.Name, p.needless(k, subject, instances)})
+		p.plan.Delete = append(p.plan.Delete, Removal{r.Account, r.Name, k, subject, a.Name, p.needless(k, subject, instances)})
 	}
 }
 

@@ -147,7 +147,7 @@ func TestExistingAlarms(t *testing.T) {
 	if w := find(t, p, "ebscope-vol-4-burst-balance"); w.Was == nil || w.Was.Threshold != 15 || w.Alarm.Threshold != 13.4 {
 		t.Errorf("%+v", w)
 	}
-	gone := []alarm.Removal{{account, seoul, "ebscope-vol-2-burst-balance", "the volume is gp3 now"}, {account, seoul, "ebscope-vol-3-burst-balance", "the volume is gone"}}
+	gone := []alarm.Removal{{account, seoul, alarm.BurstBalance, "vol-2", "ebscope-vol-2-burst-balance", "the volume is gp3 now"}, {account, seoul, alarm.BurstBalance, "vol-3", "ebscope-vol-3-burst-balance", "the volume is gone"}}
 	if diff := cmp.Diff(gone, p.Delete); diff != "" {
 		t.Error(diff)
 	}
@@ -190,7 +190,7 @@ func TestFile(t *testing.T) {
 		`"warn_s": 300`:                     {`"warn_s": 300, "more": 1`, `unknown field "more"`},
 		`"region": "ap-northeast-2"`:        {`"region": ""`, "no account or no region"},
 		`"period_s": 300`:                   {`"period_s": 0`, "periods of 0 s"},
-		`"delete": []`:                      {`"delete": [{"account": "1", "region": "r", "name": "pager", "because": ""}]`, `"pager", to be deleted, is not ebscope's`},
+		`"delete": []`:                      {`"delete": [{"account": "1", "region": "r", "kind": "burst-balance", "subject": "vol-1", "name": "pager", "because": ""}]`, `"pager", to be deleted, is not ebscope's`},
 		"\"missing\": []\n}":                {"\"missing\": []\n} {", "something follows"},
 	} {
 		text := strings.Replace(first.String(), old, edit.with, 1)
