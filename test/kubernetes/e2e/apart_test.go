@@ -68,7 +68,7 @@ func TestDetachStatusInterruptCleanup(t *testing.T) {
 	list.expect(t, 0)
 	one := u.run("status", id, "-n", u.namespace)
 	one.expect(t, 0)
-	for _, text := range []string{"run " + id + " in namespace " + u.namespace + " is active", pod.Name, pod.Spec.NodeName} {
+	for _, text := range []string{"run " + id, u.namespace + " is active", pod.Name, pod.Spec.NodeName} {
 		if !strings.Contains(one.stdout, text) {
 			t.Errorf("status does not say %q:\n%s", text, one.stdout)
 		}

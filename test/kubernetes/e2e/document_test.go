@@ -20,12 +20,10 @@ type document struct {
 		Complete   bool
 	}
 	Phases   []phase
-	Warnings []struct {
-		Code, Text    string
-		Phase, Volume string
-	}
-	Notes []struct{ Code, Text string }
+	Warnings warnings
 }
+
+type warnings []struct{ Code, Text string }
 
 type phase struct {
 	Name, Volume, State string
@@ -39,7 +37,8 @@ type phase struct {
 		After          float64 `json:"after_iops"`
 		Cause          string
 	}
-	Verdict string
+	Verdict  string
+	Warnings warnings
 }
 
 // record is run.json.
@@ -89,8 +88,8 @@ func (d document) phase(t testing.TB, volume, name string) phase {
 	return phase{}
 }
 
-func (d document) warning(code string) string {
-	for _, w := range d.Warnings {
+func (all warnings) text(code string) string {
+	for _, w := range all {
 		if w.Code == code {
 			return w.Text
 		}

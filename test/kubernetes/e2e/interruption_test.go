@@ -83,13 +83,14 @@ func TestPodIsDeleted(t *testing.T) {
 	}
 
 	d := parse(t, o.stdout)
-	if !d.Run.Complete || !strings.Contains(d.warning("restarted"), "fewer than the model expects") {
-		t.Errorf("the document does not warn of the credits that the cut attempt has spent: %+v", d.Warnings)
+	gp2 := d.phase(t, "gp2", "randread-qd32")
+	if !d.Run.Complete || !strings.Contains(gp2.Warnings.text("restarted"), "fewer than the model expects") {
+		t.Errorf("the document does not warn of the credits that the cut attempt has spent: %+v", gp2.Warnings)
 	}
-	// The cut attempt has spent at least 3 s × 2,700 credits of 54,000: the fall comes 300 uncompressed seconds sooner, or
-	// more. The pause until the next pod has given some back.
-	if c := d.phase(t, "gp2", "randread-qd32").Cliff; c == nil || c.AtUncompressed > 1999-60 {
-		t.Errorf("gp2's fall %+v, want one before 1,940 s: the bucket was not full", c)
+	// With a full bucket, 54,000 credits and 300 more each second, the 27 s have 2,300 IOPS on average. The cut attempt has
+	// spent 8,100 in its first 3 s, and 1,500 were earned until the next pod began: 244 IOPS less, at least.
+	if gp2.IOPS.FioMean > 2200 {
+		t.Errorf("gp2 had %.0f IOPS after the cut, want less: the bucket was not full", gp2.IOPS.FioMean)
 	}
 	for _, text := range []string{read(t, filepath.Join(runDir, "report.md")), read(t, filepath.Join(runDir, "report.html"))} {
 		for _, part := range []string{first.Name, "was lost", interrupted + ".cut1", "fewer than the model expects"} {

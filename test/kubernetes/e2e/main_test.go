@@ -101,8 +101,28 @@ func makeClasses(ctx context.Context) error {
 	}
 	// Drivers that serve no claim may be installed all the same.
 	driver := &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: "nobody.example.com"}}
-	_, err := cluster.Client.StorageV1().CSIDrivers().Create(ctx, driver, metav1.CreateOptions{})
-	return err
+	if _, err := cluster.Client.StorageV1().CSIDrivers().Create(ctx, driver, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	return attachEBS(ctx)
+}
+
+// attachEBS says of every node that the EBS CSI driver runs there, as its DaemonSet would.
+func attachEBS(ctx context.Context) error {
+	api := cluster.Client.StorageV1().CSINodes()
+	there, err := api.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, n := range there.Items {
+		n.Spec.Drivers = append(n.Spec.Drivers, storagev1.CSINodeDriver{
+			Name: manifest.ProvisionerCSI, NodeID: n.Name, Allocatable: &storagev1.VolumeNodeResources{Count: new(int32(25))},
+		})
+		if _, err := api.Update(ctx, &n, metav1.UpdateOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // eventually tries something again until it holds.

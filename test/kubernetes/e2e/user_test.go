@@ -295,3 +295,13 @@ func (u *user) runner() corev1.Pod {
 	})
 	return found
 }
+
+// kubectlAfter is kubectl for when the test is over.
+func (u *user) kubectlAfter(args ...string) {
+	u.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, cluster.Kubectl(), append([]string{"--kubeconfig=" + cluster.AdminKubeconfig()}, args...)...).CombinedOutput(); err != nil {
+		u.Errorf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}

@@ -36,7 +36,7 @@ func TestWholeRun(t *testing.T) {
 		if d.Run.Target != "kubernetes-emulated" || d.Run.Compress != 60 || !d.Run.Complete {
 			t.Errorf("run %+v", d.Run)
 		}
-		if d.warning("emulated") == "" || d.warning("compressed") == "" {
+		if d.Warnings.text("emulated") == "" || d.Warnings.text("compressed") == "" {
 			t.Errorf("warnings %+v do not say that volumes were emulated and times compressed", d.Warnings)
 		}
 		// docs/model.md has the arithmetic: 5.4 M credits, less the layout, at 3,000 − 300 a second.

@@ -89,7 +89,7 @@ func Open(ctx context.Context, nodes int, progress io.Writer) (*Cluster, error) 
 func (c *Cluster) up(ctx context.Context, nodes int) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
-	if err := writeImage(ctx, c.file("image.tar")); err != nil {
+	if err := writeImages(ctx, c.file("image.tar")); err != nil {
 		return err
 	}
 	if err := c.startControlPlane(ctx); err != nil {

@@ -21,48 +21,54 @@ import (
 	"strings"
 )
 
-// Image is the one image on the node: busybox and this machine's fio, without a registry. Its user is root; it
-// works as any other user and with a read-only root too.
-const Image = "docker.io/ebscope/fio:test"
+// Images on every node, without a registry. Their user is root; they work as any other user and with a read-only root too.
+const (
+	Image      = "docker.io/ebscope/fio:test"   // busybox and this machine's fio
+	PlainImage = "docker.io/ebscope/plain:test" // busybox alone
+)
 
-// writeImage writes the image as `docker save` would.
-func writeImage(ctx context.Context, file string) error {
-	layer, err := imageLayer(ctx)
-	if err != nil {
-		return fmt.Errorf("making image %s: %w", Image, err)
-	}
-	config, err := json.Marshal(map[string]any{
-		"architecture": runtime.GOARCH, "os": "linux",
-		// As the sandbox of a pod it has only to stay.
-		"config": map[string]any{"Env": []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin"}, "Cmd": []string{"/bin/sleep", "infinity"}},
-		"rootfs": map[string]any{"type": "layers", "diff_ids": []string{fmt.Sprintf("sha256:%x", sha256.Sum256(layer))}},
-	})
-	if err != nil {
-		return err
-	}
-	manifest, err := json.Marshal([]map[string]any{{"Config": "config.json", "RepoTags": []string{Image}, "Layers": []string{"layer.tar"}}})
-	if err != nil {
-		return err
-	}
-	var archive bytes.Buffer
+// writeImages writes the images as `docker save` would.
+func writeImages(ctx context.Context, file string) error {
+	var (
+		archive   bytes.Buffer
+		manifests []map[string]any
+	)
 	w := tar.NewWriter(&archive)
-	for _, f := range []struct {
+	for i, image := range []struct {
 		name string
-		data []byte
-	}{{"layer.tar", layer}, {"config.json", config}, {"manifest.json", manifest}} {
-		if err := addFile(w, f.name, 0o644, f.data); err != nil {
+		fio  bool
+	}{{Image, true}, {PlainImage, false}} {
+		layer, err := imageLayer(ctx, image.fio)
+		if err != nil {
+			return fmt.Errorf("making image %s: %w", image.name, err)
+		}
+		config, err := json.Marshal(map[string]any{
+			"architecture": runtime.GOARCH, "os": "linux",
+			// As the sandbox of a pod it has only to stay.
+			"config": map[string]any{"Env": []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin"}, "Cmd": []string{"/bin/sleep", "infinity"}},
+			"rootfs": map[string]any{"type": "layers", "diff_ids": []string{fmt.Sprintf("sha256:%x", sha256.Sum256(layer))}},
+		})
+		if err != nil {
 			return err
 		}
+		layerFile, configFile := fmt.Sprintf("layer%d.tar", i), fmt.Sprintf("config%d.json", i)
+		if err := errors.Join(addFile(w, layerFile, 0o644, layer), addFile(w, configFile, 0o644, config)); err != nil {
+			return err
+		}
+		manifests = append(manifests, map[string]any{"Config": configFile, "RepoTags": []string{image.name}, "Layers": []string{layerFile}})
 	}
-	if err := w.Close(); err != nil {
+	manifest, err := json.Marshal(manifests)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(addFile(w, "manifest.json", 0o644, manifest), w.Close()); err != nil {
 		return err
 	}
 	return os.WriteFile(file, archive.Bytes(), 0o644)
 }
 
-// imageLayer is the image's only layer, as a tar.
-func imageLayer(ctx context.Context) ([]byte, error) {
-	programs, applets, err := imagePrograms(ctx)
+func imageLayer(ctx context.Context, withFio bool) ([]byte, error) {
+	programs, applets, err := imagePrograms(ctx, withFio)
 	if err != nil {
 		return nil, err
 	}
@@ -102,11 +108,15 @@ func imageLayer(ctx context.Context) ([]byte, error) {
 	return layer.Bytes(), w.Close()
 }
 
-// imagePrograms returns the files of this machine that go into the image, by their names there, and the names under which
+// imagePrograms returns the files of this machine that go into an image, by their names there, and the names under which
 // busybox is called.
-func imagePrograms(ctx context.Context) (files map[string]string, applets []string, err error) {
+func imagePrograms(ctx context.Context, withFio bool) (files map[string]string, applets []string, err error) {
 	files = map[string]string{}
-	for name, program := range map[string]string{"bin/busybox": "busybox", "usr/bin/fio": "fio"} {
+	programs := map[string]string{"bin/busybox": "busybox"}
+	if withFio {
+		programs["usr/bin/fio"] = "fio"
+	}
+	for name, program := range programs {
 		if files[name], err = exec.LookPath(program); err != nil {
 			return nil, nil, fmt.Errorf("%w; run scripts/install.sh %s", err, program)
 		}
