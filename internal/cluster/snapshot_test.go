@@ -19,7 +19,7 @@ import (
 
 	"ebscope/internal/cluster"
 	"ebscope/internal/fleet"
-	"ebscope/test/fakekube"
+	"ebscope/test/kubernetes/fakekube"
 )
 
 const gib = 1 << 30

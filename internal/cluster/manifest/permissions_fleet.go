@@ -50,6 +50,8 @@ var migratePermissions = []Permission{
 	{"storage.k8s.io", "volumeattributesclasses", "", "patch", "the same: it is applied on the server", Always},
 }
 
-// ScanRules and MigrateRules return the permissions as the rules of a ClusterRole.
-func ScanRules() []rbacv1.PolicyRule    { return rules(ScanPermissions()) }
+// ScanRules returns ScanPermissions as the rules of a ClusterRole.
+func ScanRules() []rbacv1.PolicyRule { return rules(ScanPermissions()) }
+
+// MigrateRules returns MigratePermissions as the rules of a ClusterRole.
 func MigrateRules() []rbacv1.PolicyRule { return rules(MigratePermissions()) }

@@ -4,6 +4,7 @@
 package fakekube
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -184,15 +185,19 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, version, kind, res
 		}
 	}
 	to := min(len(all), from+limit)
-	meta := map[string]string{"resourceVersion": "1"}
+	next := ""
 	if to < len(all) {
-		meta["continue"] = strconv.Itoa(to)
+		next = strconv.Itoa(to)
 	}
-	items := make([]json.RawMessage, 0, to-from)
-	for _, o := range all[from:to] {
-		items = append(items, o.text)
+	var items bytes.Buffer
+	for i, o := range all[min(from, to):to] {
+		if i > 0 {
+			items.WriteByte(',')
+		}
+		items.Write(o.text)
 	}
-	send(w, http.StatusOK, map[string]any{"kind": names[resource] + "List", "apiVersion": version, "metadata": meta, "items": items})
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"kind":"%sList","apiVersion":%q,"metadata":{"resourceVersion":"1","continue":%q},"items":[%s]}`, names[resource], version, next, items.Bytes())
 }
 
 func (s *Server) discover(w http.ResponseWriter, version string) {
