@@ -118,7 +118,7 @@ func instanceLevel(warn time.Duration) (level, bool) {
 		return level{}, false
 	}
 	exact := 100 * early.Seconds() / instanceLasts.Seconds()
-	l := level{percent: tenth(exact), because: "at the instance's maximum (inferred to last 30 min; read every 5)"}
+	l := level{percent: tenth(exact), because: "at the instance's maximum, inferred to last 30 min"}
 	l.warnS = seconds(early, l.percent/exact)
 	l.warnBurstS = l.warnS
 	return l, true

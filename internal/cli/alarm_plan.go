@@ -18,6 +18,7 @@ import (
 	"ebscope/internal/ebs"
 	"ebscope/internal/fleet"
 	"ebscope/internal/result"
+	"ebscope/internal/units"
 )
 
 type alarmPlanOptions struct {
@@ -211,9 +212,8 @@ func emitAlarms(p *alarm.Plan, form alarm.Form, folder string, stdout io.Writer)
 // alarmPlanText prints a plan for people: what changes, and why.
 func alarmPlanText(w io.Writer, p *alarm.Plan) error {
 	width := textWidth(w)
-	create, update, remove, keep := p.Changes()
-	_, err := fmt.Fprint(w, wrapped(fmt.Sprintf("%s, %v of warning: %d to create, %d to update, %d to delete, %d stay as they are.",
-		counted(len(p.Alarms), "alarm"), time.Duration(p.WarnS*float64(time.Second)), create, update, remove, keep), "", width))
+	_, err := fmt.Fprint(w, wrapped(fmt.Sprintf("%s with %s of warning: %s.",
+		counted(len(p.Alarms), "alarm"), short(time.Duration(p.WarnS*float64(time.Second))), alarmCounts(p)), "", width))
 	rows := alarmRows(p)
 	if len(rows) > 1 && err == nil {
 		fmt.Fprintln(w)
@@ -235,6 +235,32 @@ func alarmPlanText(w io.Writer, p *alarm.Plan) error {
 		}
 	}
 	return err
+}
+
+// alarmCounts says in a line how much changes.
+func alarmCounts(p *alarm.Plan) string {
+	var parts []string
+	create, update, remove, keep := p.Changes()
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{create, "to create"}, {update, "to update"}, {remove, "to delete"}, {keep, "as they should be"}} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", units.Thousands(float64(part.n)), part.what))
+		}
+	}
+	return cmp.Or(strings.Join(parts, ", "), "nothing to do")
+}
+
+// short writes a time without its zeros: "5m", not "5m0s".
+func short(d time.Duration) string {
+	text := d.String()
+	for _, zero := range []struct{ long, short string }{{"m0s", "m"}, {"h0m", "h"}} {
+		if rest, ok := strings.CutSuffix(text, zero.long); ok {
+			text = rest + zero.short
+		}
+	}
+	return text
 }
 
 // alarmRows are what changes, by account and region.

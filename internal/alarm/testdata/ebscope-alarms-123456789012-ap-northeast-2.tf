@@ -2,7 +2,7 @@
 
 resource "aws_cloudwatch_metric_alarm" "ebscope_i_1_byte_balance" {
   alarm_name          = "ebscope-i-1-byte-balance"
-  alarm_description   = "Throughput credits of instance i-1 run low: 601 s are left at the instance's maximum (inferred to last 30 min; read every 5)."
+  alarm_description   = "Throughput credits of instance i-1 run low: 601 s are left at the instance's maximum, inferred to last 30 min."
   namespace           = "AWS/EC2"
   metric_name         = "EBSByteBalance%"
   statistic           = "Minimum"
@@ -21,7 +21,7 @@ resource "aws_cloudwatch_metric_alarm" "ebscope_i_1_byte_balance" {
 
 resource "aws_cloudwatch_metric_alarm" "ebscope_i_1_io_balance" {
   alarm_name          = "ebscope-i-1-io-balance"
-  alarm_description   = "I/O credits of instance i-1 run low: 601 s are left at the instance's maximum (inferred to last 30 min; read every 5)."
+  alarm_description   = "I/O credits of instance i-1 run low: 601 s are left at the instance's maximum, inferred to last 30 min."
   namespace           = "AWS/EC2"
   metric_name         = "EBSIOBalance%"
   statistic           = "Minimum"
