@@ -28,8 +28,13 @@ func New(inventory *fleet.Inventory, peaks func(fleet.VolumeID) *fleet.Observed,
 	s := &inventory.Snapshot
 	p := planner{inventory: inventory, peaks: peaks, options: o, wanted: map[key]bool{}, plan: Plan{
 		Schema: Schema, Tool: s.Tool, Taken: s.Taken, WarnS: o.Warn.Seconds(),
-		Alarms: []Wanted{}, Delete: []Removal{}, Without: []Without{}, Warnings: []result.Warning{}, Missing: append([]fleet.Missing{}, s.Missing...),
+		Alarms: []Wanted{}, Delete: []Removal{}, Without: []Without{}, Warnings: []result.Warning{}, Missing: []fleet.Missing{},
 	}}
+	for _, m := range s.Missing {
+		if m.Cluster == "" { // alarms are about accounts
+			p.plan.Missing = append(p.plan.Missing, m)
+		}
+	}
 	p.options.Actions = slices.Sorted(slices.Values(o.Actions))
 	elsewhere := 0
 	for i := range inventory.Entries {
@@ -76,7 +81,7 @@ func (p *planner) warn(code, format string, arguments ...any) {
 
 // volume adds the alarms of a volume that lives on credits.
 func (p *planner) volume(e *fleet.Entry) {
-	if !Credits(e.Volume.Type) {
+	if !Credits(e.Volume.Type) || goes(e.Volume.State) {
 		return
 	}
 	perf := p.options.Catalog.Performance(e.Volume.Config(p.options.Catalog))
@@ -127,7 +132,7 @@ func (p *planner) instances(r *fleet.Region) {
 	for i := range r.Instances {
 		instance := &r.Instances[i]
 		limits, err := p.options.Catalog.Instance(instance.Type)
-		if !attached[instance.ID] || err != nil {
+		if !attached[instance.ID] || goes(instance.State) || err != nil {
 			continue
 		}
 		for _, of := range []struct {
@@ -192,17 +197,25 @@ func (p *planner) alarms() map[key]*fleet.Alarm {
 	return p.existing
 }
 
+// goes says whether a volume or an instance in a state is gone, or about to be.
+func goes(state string) bool {
+	return slices.Contains([]string{"deleting", "deleted", "error", "shutting-down", "terminated"}, state)
+}
+
+// needed is what has to be read of a region before an alarm can be called needless; "" stands for all of it.
+var needed = []string{"ec2:DescribeVolumes", "ec2:DescribeInstances", "cloudwatch:DescribeAlarms", ""}
+
 // remove adds the alarms of a region that are ebscope's and no longer wanted.
 func (p *planner) remove(r *fleet.Region) {
 	for _, m := range p.plan.Missing {
-		if (m.Operation == "ec2:DescribeVolumes" || m.Operation == "ec2:DescribeInstances" || m.Operation == "") && m.Account == r.Account && m.Region == r.Name {
+		if slices.Contains(needed, m.Operation) && m.Account == r.Account && m.Region == r.Name {
 			p.warn("nothing-deleted", "%s: %s could not be read, so nobody knows which alarms are needed no more: none is deleted.", r.Name, cmp.Or(m.Operation, "it"))
 			return
 		}
 	}
 	instances := map[fleet.InstanceID]bool{}
 	for i := range r.Instances {
-		instances[r.Instances[i].ID] = true
+		instances[r.Instances[i].ID] = !goes(r.Instances[i].State)
 	}
 	for i := range r.Alarms {
 		a := &r.Alarms[i]
@@ -228,7 +241,7 @@ func (p *planner) needless(k Kind, subject string, instances map[fleet.InstanceI
 	}
 	e := p.inventory.Find(fleet.VolumeID(subject))
 	switch {
-	case e == nil || e.Volume == nil:
+	case e == nil || e.Volume == nil || goes(e.Volume.State):
 		return "the volume is gone"
 	case !Credits(e.Volume.Type):
 		return fmt.Sprintf("the volume is %s now", e.Volume.Type)

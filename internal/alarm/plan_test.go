@@ -69,8 +69,10 @@ func TestWhoHasAlarms(t *testing.T) {
 	xen.Attachments[0].Instance = "i-xen"
 	idle := volume("vol-idle", ebs.GP2, 100)
 	idle.Attachments, idle.State = nil, "available"
-	s := inSeoul(volume("vol-big", ebs.GP2, 1000), volume("vol-gp3", ebs.GP3, 100), volume("vol-io2", ebs.IO2, 100), xen, idle)
-	s.Regions[0].Instances = []fleet.Instance{{ID: "i-1", Type: "m5.24xlarge"}, {ID: "i-xen", Type: "c4.2xlarge"}, {ID: "i-bare", Type: "m5.xlarge"}}
+	going := volume("vol-going", ebs.GP2, 100)
+	going.State = "deleting"
+	s := inSeoul(going, volume("vol-big", ebs.GP2, 1000), volume("vol-gp3", ebs.GP3, 100), volume("vol-io2", ebs.IO2, 100), xen, idle)
+	s.Regions[0].Instances = []fleet.Instance{{ID: "i-1", Type: "m5.24xlarge"}, {ID: "i-xen", Type: "c4.2xlarge"}, {ID: "i-bare", Type: "m5.xlarge"}, {ID: "i-gone", Type: "m5.xlarge", State: "terminated"}}
 	p := plan(s)
 	// 1,000 GiB have no credits, and are told when they hold back; m5.24xlarge does not burst; c4 is on Xen, where there are
 	// no checks; i-bare has no volumes.

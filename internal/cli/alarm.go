@@ -111,7 +111,7 @@ deleted; others of a similar name stay.`,
 			if err != nil {
 				return err
 			}
-			return deleteAlarms(cmd.Context(), account, regions, args, output, cmd.OutOrStdout())
+			return deleteAlarms(cmd.Context(), account, regions, args, output, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "delete all that carry ebscope's tag")
@@ -120,7 +120,7 @@ deleted; others of a similar name stay.`,
 	return cmd
 }
 
-func deleteAlarms(ctx context.Context, account cloud.Account, patterns, names []string, output string, stdout io.Writer) error {
+func deleteAlarms(ctx context.Context, account cloud.Account, patterns, names []string, output string, stdout, stderr io.Writer) error {
 	who, err := account.Identity(ctx)
 	if err != nil {
 		return err
@@ -134,9 +134,21 @@ func deleteAlarms(ctx context.Context, account cloud.Account, patterns, names []
 	if output == "text" {
 		all.stdout = stdout
 	}
+	found := map[string]bool{}
 	for _, region := range regions {
-		if err := alarm.Delete(ctx, account, region, names, all.tell); err != nil {
+		err := alarm.Delete(ctx, account, region, names, func(d alarm.Done) {
+			if d.Deed != alarm.Unchanged { // a name need not be in every region
+				found[d.Name] = true
+				all.tell(d)
+			}
+		})
+		if err != nil {
 			errs = append(errs, err)
+		}
+	}
+	for _, name := range names {
+		if !found[name] && ctx.Err() == nil {
+			fmt.Fprintf(stderr, "ebscope: no alarm %s carries ebscope's tag in %s: none is deleted\n", name, strings.Join(regions, ", "))
 		}
 	}
 	return all.finish(errors.Join(errs...), output, stdout)

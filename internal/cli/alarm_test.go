@@ -123,6 +123,9 @@ func TestAlarmPlanApplyDelete(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &done); err != nil || code != exitDone || done.Schema != "ebscope.alarms-done/v1" || len(done.Results) != 2 || done.Results[0].Deed != "unchanged" {
 		t.Errorf("exit code %d, %v\n%s", code, err, text)
 	}
+	if code, text, stderr = ebscope(t, "alarm", "delete", ofBusy+"-2"); code != exitDone || text != "Alarms: none to change.\n" || !strings.Contains(stderr, "no alarm "+ofBusy+"-2 carries ebscope's tag in ap-northeast-2") {
+		t.Errorf("exit code %d\n%s%s", code, text, stderr)
+	}
 	if code, text, stderr = ebscope(t, "alarm", "delete", "--all", "--region", "ap-*"); code != exitDone || text != "deleted "+ofBusy+" in ap-northeast-2\nAlarms: 1 deleted.\n" {
 		t.Errorf("exit code %d\n%s%s", code, text, stderr)
 	}
