@@ -168,3 +168,14 @@ func TestCheckMount(t *testing.T) {
 		t.Errorf("zfs: %v, want that it is not known", err)
 	}
 }
+
+// A Ctrl-C while a volume is calibrated is an interrupt, and not a failure of the program that reads. It reads 175 times for
+// 430 µs each, so that 20 ms are in the middle.
+func TestInterruptedCalibration(t *testing.T) {
+	d := attach(t, emulate.Config{Name: "gp2", Volume: gp2, FileOnly: true})
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	if err := d.Calibrate(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want a cancellation", err)
+	}
+}

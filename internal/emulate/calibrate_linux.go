@@ -53,6 +53,9 @@ func timeReadsElsewhere(ctx context.Context, path string) (took []time.Duration,
 	if err = affinity.Unconfined(reader.Start); err == nil {
 		err = reader.Wait()
 	}
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("calibrating: %w", ctx.Err()) // and not how the reader took being ended
+	}
 	if err != nil {
 		return nil, fmt.Errorf("calibrating: %w: %s", err, bytes.TrimSpace(stderr.Bytes()))
 	}
