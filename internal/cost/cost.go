@@ -31,12 +31,13 @@ type Option struct {
 	Volume ebs.Volume
 	// Used names the volumes of the run that have this configuration.
 	Used []string
-	// Sustained is held for ever. Burst is held for BurstFor from a full credit bucket; it equals Sustained, and
-	// BurstFor is zero, where the volume does not burst.
+	// Sustained is held for ever at random. Burst is held for BurstFor from a full bucket of I/O credits; it equals
+	// Sustained, and BurstFor is zero, where the volume has none.
 	Sustained, Burst units.IOPS
 	BurstFor         time.Duration
-	Throughput       units.Throughput
-	Monthly          units.USD
+	// Throughput is the limit, that of an HDD volume while its credits last.
+	Throughput units.Throughput
+	Monthly    units.USD
 }
 
 // Price returns the option that a valid configuration is, and false where it has no price in the region.
@@ -44,11 +45,10 @@ func Price(catalog *ebs.Catalog, v ebs.Volume, p ebs.Prices) (Option, bool) {
 	perf := catalog.Performance(v)
 	v = catalog.Provisioned(v)
 	monthly, sold := Monthly(v, p)
-	o := Option{
-		Volume: v, Sustained: perf.Baseline, Burst: perf.Burst,
-		Throughput: perf.Throughput, Monthly: monthly,
-	}
+	held := RandomIOPS(perf)
+	o := Option{Volume: v, Sustained: held, Burst: held, Throughput: perf.Throughput, Monthly: monthly}
 	if perf.Bursts() {
+		o.Burst = perf.Burst
 		seconds := float64(perf.Credits) / float64(perf.Burst-perf.Baseline)
 		o.BurstFor = time.Duration(seconds * float64(time.Second))
 	}

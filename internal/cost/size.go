@@ -46,7 +46,6 @@ func Cheapest(need Need, types []ebs.VolumeType, catalog *ebs.Catalog, prices eb
 			continue
 		}
 		perf := catalog.Performance(v)
-		option.Sustained = RandomIOPS(perf)
 		fit := Fit{Option: option, SustainedThroughput: SustainedThroughput(perf), Rule: rule}
 		if t.PricedPerIO {
 			charged := units.USD(float64(need.IOPS)*Month.Seconds()) * prices.Volumes[t.Type].PerIO

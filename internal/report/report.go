@@ -60,8 +60,9 @@ func (r Report) options() []cost.Option {
 		return nil
 	}
 	options := cost.ForProfile(r.Catalog, r.Run.Profile, p)
-	for i := range options {
-		options[i].Sustained, _ = r.held(options[i].Sustained)
+	for i, o := range options {
+		options[i].Sustained, _ = r.held(o.Sustained)
+		options[i].Throughput, _ = r.passed(r.Catalog.Performance(o.Volume).BaselineThroughput)
 	}
 	return options
 }
@@ -75,18 +76,40 @@ func (r Report) held(volume units.IOPS) (units.IOPS, bool) {
 	return instance.BaselineIOPS, true
 }
 
+// passed is held for a volume's throughput.
+func (r Report) passed(volume units.Throughput) (units.Throughput, bool) {
+	instance, err := r.Catalog.Instance(r.Run.Profile.Instance)
+	if err != nil || instance.BaselineThroughput >= volume {
+		return volume, false
+	}
+	return instance.BaselineThroughput, true
+}
+
 // heldNote says of a table of options that the instance holds less than some of the volumes; else it is empty.
 func (r Report) heldNote() string {
 	p, ok := r.prices()
 	if !ok {
 		return ""
 	}
+	var rate, data string
 	for _, o := range cost.ForProfile(r.Catalog, r.Run.Profile, p) {
 		if held, capped := r.held(o.Sustained); capped {
-			return fmt.Sprintf("Sustained IOPS are at most the %v that %s holds for all its volumes.", held, r.Run.Profile.Instance)
+			rate = held.String()
+		}
+		if held, capped := r.passed(r.Catalog.Performance(o.Volume).BaselineThroughput); capped {
+			data = mibps(held.MiBps()) + " MiB/s"
 		}
 	}
-	return ""
+	what, most := "Sustained IOPS", rate
+	switch {
+	case rate == "" && data == "":
+		return ""
+	case rate == "":
+		what, most = "MiB/s", data
+	case data != "":
+		what, most = what+" and MiB/s", most+" and "+data
+	}
+	return fmt.Sprintf("%s are at most the %s that %s holds for all its volumes.", what, most, r.Run.Profile.Instance)
 }
 
 // warning is a kind of doubt, with its cases. Where there are many, one stands for all, and Likewise names the phases of
