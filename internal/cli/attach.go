@@ -86,7 +86,14 @@ func attach(ctx context.Context, client *cluster.Client, run cluster.RunStatus, 
 	options := cluster.FollowOptions{Lines: len(run.Pairs) <= mostLogs, Rate: process.StatusRate}
 	ended, err := client.Follow(following, run, options, f.handle)
 	f.stop()
-	if stuck := (*stuckError)(nil); errors.As(err, &stuck) && f.measured == 0 && len(run.Pairs) <= 1 {
+	stuck := (*stuckError)(nil)
+	if errors.As(err, &stuck) && stuck.why == "" {
+		// A pod that waits for the volumes of its claims does not say so.
+		waits, asking := client.Unbound(ctx, run)
+		stuck.why = strings.Join(waits, "; ")
+		err = errors.Join(err, asking)
+	}
+	if stuck != nil && f.measured == 0 && len(run.Pairs) <= 1 {
 		if o.keep || o.keepOnFailure {
 			return err
 		}

@@ -189,7 +189,11 @@ func runBenchKubernetes(ctx context.Context, o benchOptions, catalog *ebs.Catalo
 	if err := cluster.Declined("run "+plan.Profile.Name+" in namespace "+spec.Namespace, findings); err != nil {
 		return err
 	}
-	fmt.Fprintln(stderr, planned(client, record, spec, objects))
+	rest := ", and removes them when it is over"
+	if k.detach || k.keep {
+		rest = ""
+	}
+	fmt.Fprintln(stderr, planned(client, record, spec, objects)+rest)
 	name := manifest.Name(record.ID)
 	if err := client.Apply(ctx, objects); err != nil {
 		cleaning, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupPatience)
@@ -244,7 +248,7 @@ func planned(client *cluster.Client, record result.Run, spec manifest.Spec, obje
 		}
 		made = append(made, counted(kinds[kind], kind))
 	}
-	return fmt.Sprintf("run %s in namespace %s of %s: makes %s, and removes them when it is over", record.ID, spec.Namespace, client.Where(), strings.Join(made, ", "))
+	return fmt.Sprintf("run %s in namespace %s of %s: makes %s", record.ID, spec.Namespace, client.Where(), strings.Join(made, ", "))
 }
 
 // words repeats the options in a command line.

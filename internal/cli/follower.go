@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"ebscope/internal/bench"
@@ -36,12 +37,13 @@ const imagePatience = 3 * time.Minute
 
 // stuckError says that a pod does not start, in the cluster's words.
 type stuckError struct {
-	pod   cluster.PodStatus
+	pod   string
 	after time.Duration
+	why   string // empty: the pod does not say
 }
 
 func (e *stuckError) Error() string {
-	return fmt.Sprintf("pod %s has not started in %s: %s: %s", e.pod.Name, clock(e.after), e.pod.Reason, e.pod.Message)
+	return fmt.Sprintf("pod %s has not started in %s: %s", e.pod, clock(e.after), cmp.Or(e.why, "it does not say why"))
 }
 
 // newFollower shows on stderr what happens. A pod that waits longer than patience makes it give up.
@@ -152,18 +154,17 @@ func (f *follower) pod(c cluster.PodChange) {
 
 // await tells what a pod waits for, and gives up after a while.
 func (f *follower) await(pair int, p cluster.PodStatus) {
-	if p.Reason == "" || p.Reason == "ContainerCreating" {
-		return
-	}
 	patience := f.patience
+	why := strings.Trim(p.Reason+": "+p.Message, ": ")
 	switch p.Reason {
+	case "", "ContainerCreating": // in the ordinary course of things, too
 	case "ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull": // the first two take turns
 		patience = min(patience, imagePatience)
-		f.onceAbout("pod "+p.Name+" has no image", "pod %s waits: %s: %s", p.Name, p.Reason, p.Message)
+		f.onceAbout("pod "+p.Name+" has no image", "pod %s waits: %s", p.Name, why)
 	default:
-		f.once("pod %s waits: %s: %s", p.Name, p.Reason, p.Message)
+		f.once("pod %s waits: %s", p.Name, why)
 	}
-	f.timers[pair] = time.AfterFunc(time.Until(p.Created.Add(patience)), func() { f.giveUp(&stuckError{p, patience}) })
+	f.timers[pair] = time.AfterFunc(time.Until(p.Created.Add(patience)), func() { f.giveUp(&stuckError{p.Name, patience, why}) })
 }
 
 // stop ends what would give up.

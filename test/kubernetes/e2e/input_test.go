@@ -30,8 +30,7 @@ func TestRefused(t *testing.T) {
 		code  int
 		texts []string
 	}{
-		{"no kubeconfig", u.brief("--kubeconfig", filepath.Join(u.dir, "none")), 4, []string{"no cluster is configured", "name a kubeconfig"}},
-		{"no kubeconfig, other commands", []string{"status", "--kubeconfig", filepath.Join(u.dir, "none")}, 4, []string{"no cluster is configured"}},
+		{"no such kubeconfig", u.brief("--kubeconfig", filepath.Join(u.dir, "none")), 2, []string{"there is no such file"}},
 		{"no such context", u.brief("--context", "elsewhere"), 2, []string{`there is no context "elsewhere"`, "test"}},
 		{"a wrong token", u.brief("--kubeconfig", wrongToken), 1, []string{"the credentials of context test were not accepted", "log in again"}},
 		{"a server that is down", u.brief("--kubeconfig", down), 1, []string{"the API server at https://127.0.0.1:1 does not answer", "connection refused"}},
@@ -56,6 +55,10 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: the token is told", c.name)
 		}
 	}
+	nobody := *u
+	nobody.kubeconfig = ""
+	nobody.run(u.brief()...).expect(t, 4, "no cluster is configured", "name a kubeconfig")
+	nobody.run("status").expect(t, 4, "no cluster is configured")
 	if _, err := cluster.Client.CoreV1().Namespaces().Get(t.Context(), u.namespace, metav1.GetOptions{}); err == nil {
 		t.Error("the namespace was made")
 	}
@@ -67,7 +70,7 @@ func TestPodDoesNotStart(t *testing.T) {
 	t.Run("a claim that nobody serves", func(t *testing.T) {
 		u := newUser(t)
 		o := u.run(u.bench(u.file("brief.yaml", briefProfile), shortCompress, unserved, shortGP3, "--start-timeout", "10s")...)
-		o.expect(t, 1, "has not started in 0:10", "waits", "removing run")
+		o.expect(t, 1, "has not started in 0:10", "-gp2-0 ", "nobody.example.com", "removing run")
 		if left := u.kubectl("", "get", kinds, "--selector="+manifest.ManagedByLabel, "--output=name"); left != "" {
 			t.Errorf("left: %s", left)
 		}

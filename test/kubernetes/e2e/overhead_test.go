@@ -31,12 +31,13 @@ kind: Pod
 metadata: {name: bare}
 spec:
   restartPolicy: Never
-  securityContext: {runAsUser: 65532, runAsGroup: 65532, fsGroup: 65532}
+  securityContext: {runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532, fsGroup: 65532, seccompProfile: {type: RuntimeDefault}}
   containers:
     - name: fio
       image: IMAGE
       workingDir: /work
       command: ["sh", "-c", "fio /config/01-gp3-layout.fio >/dev/null && fio --output-format=json /config/02-gp3-randread-qd32.fio"]
+      securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
       resources: {requests: {cpu: "1", memory: 512Mi}}
       volumeMounts: [{name: config, mountPath: /config}, {name: data, mountPath: /volumes/gp3}, {name: work, mountPath: /work}]
   volumes:
