@@ -66,6 +66,8 @@ func TestValidateNamesTheRule(t *testing.T) {
 		{gp3(100, 16_000, 2_001), "125 to 2,000 MiB/s"},
 		{gp3(20, 15_000, 0), "500 IOPS per GiB"},        // 15,000 ÷ 20 = 750
 		{gp3(100, 3_000, 1_000), "0.25 MiB/s per IOPS"}, // 1,000 ÷ 3,000 = 0.333
+		// 751 ÷ 3,000 = 0.2503, which no rounding may turn into the 0.25 that is allowed; 751 ÷ 0.25 = 3,004
+		{gp3(100, 3_000, 751), "751 MiB/s at 3,000 IOPS are more; use at least 3,004 IOPS or at most 750 MiB/s"},
 		{gp3(70_000, 0, 0), "1 GiB to 64 TiB"},
 		{ebs.Volume{Type: ebs.GP2, Size: 17 * units.TiB}, "1 GiB to 16 TiB"},
 		{ebs.Volume{Type: ebs.GP2, Size: units.GiB * 3 / 2}, "whole number of GiB"},

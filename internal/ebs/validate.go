@@ -67,8 +67,8 @@ func (t VolumeType) validateThroughput(v Volume) error {
 			units.Thousands(limits.Min.MiBps()), units.Thousands(limits.Max.MiBps()), p.Throughput)
 	}
 	if ratio := p.Throughput / units.Throughput(p.IOPS); limits.PerIOPS > 0 && p.IOPS > 0 && ratio > limits.PerIOPS {
-		return fmt.Errorf("%s takes at most %g MiB/s per IOPS: %v at %v is %.3f; use at least %s IOPS or at most %v",
-			t.Type, limits.PerIOPS.MiBps(), p.Throughput, p.IOPS, ratio.MiBps(),
+		return fmt.Errorf("%s takes at most %g MiB/s per IOPS: %v at %v are more; use at least %s IOPS or at most %v",
+			t.Type, limits.PerIOPS.MiBps(), p.Throughput, p.IOPS,
 			units.Thousands(math.Ceil(float64(p.Throughput/limits.PerIOPS))), units.Throughput(p.IOPS)*limits.PerIOPS)
 	}
 	return nil
