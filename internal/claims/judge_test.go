@@ -54,6 +54,8 @@ func TestJudge(t *testing.T) {
 		{"mean above the maximum at a rate", depth + "result: {iops: 1600, mean: 5ms, max: 3ms}", claims.Impossible, "at most 3 ms, not 5 ms"},
 		{"mean below the median's share", "result: {mean: 0.1ms, p50: 5ms}", claims.Impossible, "at least 2.5 ms, not 0.1 ms"},
 		{"mean above what the percentiles leave", "result: {mean: 5ms, p99: 1ms, max: 10ms}", claims.Impossible, "at most 1.09 ms"},
+		// no I/O takes longer than the maximum, whatever the percentile says
+		{"mean and p99 above the maximum", "result: {mean: 6ms, p99: 5ms, max: 4ms}", claims.Impossible, "at most 4 ms, not 6 ms"},
 		{"a mean that may be lower", "result: {mean: <5ms, max: 3ms}", claims.Unjudged, "state queue_depth"},
 		// throughput = rate × block size: 3,000 × 4 KiB = 11.72 MiB/s
 		{"throughput of another block", gp3 + depth + "result: {iops: 3000, throughput: 125MiB/s}", claims.Impossible, "are 11.72 MiB/s, not 125 MiB/s"},
@@ -72,6 +74,16 @@ func TestJudge(t *testing.T) {
 		{"no volume", "result: {iops: 3000}", claims.Unjudged, "state the volume's type and size"},
 		// credits: 3,000 for 2,700 s takes 7.29 M of 5.4 M
 		{"longer than the credits", gp2 + "duration: 2700s\nresult: {iops: 3000}", claims.Impossible, "takes 7,290,000 more than the volume earns, but its bucket holds 5,400,000"},
+		// 2,010 × 2,700 = 5,427,000; 300 + 5,400,000 ÷ 2,010 = 2,987, which is 0.4 % less than 3,000
+		{"longer than the credits by less than a mean is off", gp2 + "duration: 2010s\nresult: {iops: 3000}", claims.Possible,
+			"takes 5,427,000 more than the volume earns, and its bucket holds 5,400,000: that gives 2,987 IOPS, within 1 %"},
+		// 300 + 5,400,000 ÷ 2,030 = 2,960, which is 1.3 % less
+		{"longer than the credits by more than a mean is off", gp2 + "duration: 2030s\nresult: {iops: 3000}", claims.Impossible, "takes 5,481,000"},
+		// 3,970 × 0.25 = 992.5 MiB/s; 80,000 ÷ 500 = 160 GiB; 999 × 3 = 2,997 IOPS
+		{"IOPS one step too few", "rule: {type: gp3, throughput: 1000MiB/s, least_iops: 3970}", claims.Impossible, "3,970 IOPS do not do: it takes 4,000 IOPS"},
+		{"IOPS one too many", "rule: {type: gp3, throughput: 1000MiB/s, least_iops: 4001}", claims.Impossible, "It does not take 4,001 IOPS"},
+		{"a GiB short for the IOPS", "rule: {type: gp3, iops: 80000, least_size: 159GiB}", claims.Impossible, "gp3 159 GiB do not do: it takes gp3 160 GiB"},
+		{"a GiB short for the baseline", "rule: {type: gp2, iops: 3000, least_size: 999GiB}", claims.Impossible, "gp2 999 GiB do not do: it takes gp2 1,000 GiB"},
 		{"burst without an end", gp2 + "result: {iops: 3000}", claims.Implies, "3,000 IOPS lasts 2,000 s at most"},
 		{"128 MiB/s spend credits", gp2 + "result: {throughput: 128MiB/s}", claims.Implies, "300 IOPS for ever; 512 IOPS"}, // 128 × 4
 		// st1, 1 TiB: 40 MiB/s for ever, 250 while 1 TiB of credits lasts: 1,048,576 MiB ÷ (250 − 40) = 4,993 s

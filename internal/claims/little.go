@@ -54,7 +54,7 @@ func (j *judge) distribution(sum string, mean float64) {
 	if len(percentiles) == 0 {
 		return
 	}
-	least, most := bounds(percentiles)
+	least, most := bounds(percentiles, j.Result.Max.Value)
 	last := percentiles[len(percentiles)-1]
 	slower := 1 - last.share
 	tail := (mean - most) / slower
@@ -72,8 +72,12 @@ func (j *judge) distribution(sum string, mean float64) {
 }
 
 // bounds are what a mean is at least, and at most without the I/Os above the last percentile, in seconds. Of the share of
-// I/Os between two percentiles each takes at least the lower one and at most the upper one.
-func bounds(percentiles []percentile) (least, most float64) {
+// I/Os between two percentiles each takes at least the lower one and at most the upper one, and none takes longer than the
+// longest, zero where that is not known.
+func bounds(percentiles []percentile, longest time.Duration) (least, most float64) {
+	if longest == 0 {
+		longest = math.MaxInt64
+	}
 	for i, p := range percentiles {
 		below, above := 0.0, 1.0
 		if i > 0 {
@@ -85,7 +89,7 @@ func bounds(percentiles []percentile) (least, most float64) {
 		if !p.Below {
 			least += (above - p.share) * p.Value.Seconds()
 		}
-		most += (p.share - below) * p.Value.Seconds()
+		most += (p.share - below) * min(p.Value, longest).Seconds()
 	}
 	return least, most
 }
@@ -97,7 +101,7 @@ func (j *judge) mean() {
 		return
 	}
 	stated := mean.Value.Seconds()
-	least, most := bounds(percentiles)
+	least, most := bounds(percentiles, longest.Value)
 	if least > stated*(1+rounding) {
 		last := percentiles[len(percentiles)-1]
 		j.find(Impossible, Arithmetic, "With a %s of %v the mean is at least %s, not %v.", last.name, last, ms(least), mean)

@@ -12,6 +12,10 @@ import (
 // (docs/model.md); 3,441 IOPS over 15 s on a 3,000-IOPS volume, measured on c5.large, take 2.2 s.
 const deepest = 2500 * time.Millisecond
 
+// offMean is how far a mean over a stated time may lie above what credits give in it, as a share. Measured ones were off by
+// 0.5 %: the rests before them, and what the rate bucket held, are not stated to the second.
+const offMean = 0.01
+
 // rates holds the stated IOPS and throughput against what the volume and the instance allow for the stated time.
 func (j *judge) rates() {
 	if j.Result.IOPS == 0 && j.Result.Throughput == 0 {
@@ -84,10 +88,14 @@ func (b bucket) judge(held time.Duration) (Verdict, Law, string) {
 		law = Credits
 		v, text = Implies, fmt.Sprintf("The %s holds %s for ever; %s lasts %s at most", b.owner, b.print(b.sustained), stated,
 			span(seconds(b.stock/(b.stated-b.sustained))))
-	case need > b.stock+rounding*b.stated*t:
+	case need > b.stock+offMean*b.stated*t:
 		law = Credits
 		v, text = Impossible, fmt.Sprintf("%s over %s takes %s more than the %s earns, but its bucket holds %s", stated, span(held),
 			b.amount(need), b.owner, b.amount(b.stock))
+	case need > b.stock:
+		law = Credits
+		v, text = Possible, fmt.Sprintf("%s over %s takes %s more than the %s earns, and its bucket holds %s: that gives %s, within %s of what is stated", stated, span(held),
+			b.amount(need), b.owner, b.amount(b.stock), b.print(b.sustained+b.stock/t), percentage(offMean))
 	default:
 		law = Credits
 		v, text = Possible, fmt.Sprintf("%s over %s takes %s above what the %s earns, of the %s that its bucket holds", stated, span(held),

@@ -1,6 +1,8 @@
 package claims
 
 import (
+	"cmp"
+
 	"ebscope/internal/cost"
 	"ebscope/internal/ebs"
 )
@@ -22,19 +24,20 @@ func (j *judge) rule() {
 	case r.LeastIOPS > 0 && !t.IOPS.Provisioned:
 		j.find(Impossible, Ratio, "IOPS are not set on %s; they follow from the size.", r.Type)
 	case r.LeastIOPS > 0:
-		j.compare(r.LeastIOPS.String(), least.IOPS.String(), float64(r.LeastIOPS/least.IOPS), why)
+		j.compare(r.LeastIOPS.String(), least.IOPS.String(), cmp.Compare(r.LeastIOPS, least.IOPS), why)
 	default:
 		size := func(v ebs.Volume) string { return ebs.Volume{Type: r.Type, Size: v.Size}.String() }
-		j.compare(size(ebs.Volume{Size: r.LeastSize}), size(least), float64(r.LeastSize)/float64(least.Size), why)
+		j.compare(size(ebs.Volume{Size: r.LeastSize}), size(least), cmp.Compare(r.LeastSize, least.Size), why)
 	}
 }
 
-// compare holds a stated least value against the computed one, given their ratio.
-func (j *judge) compare(stated, computed string, ratio float64, why string) {
+// compare holds a stated least value against the computed one, given their order. AWS refuses what is short by the least,
+// so there is no tolerance.
+func (j *judge) compare(stated, computed string, order int, why string) {
 	switch {
-	case ratio > 1+rounding:
+	case order > 0:
 		j.find(Impossible, Ratio, "It does not take %s: %s do (%s).", stated, computed, why)
-	case ratio < 1-rounding:
+	case order < 0:
 		j.find(Impossible, Ratio, "%s do not do: it takes %s (%s).", stated, computed, why)
 	default:
 		j.find(Possible, Ratio, "It takes %s (%s).", computed, why)
