@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"ebscope/internal/cluster"
+	"ebscope/internal/cluster/manifest"
 	"ebscope/internal/fleet"
 	"ebscope/test/kubernetes/fakekube"
 )
@@ -142,6 +144,25 @@ func TestSnapshot(t *testing.T) {
 	}
 	if diff := cmp.Diff(shopRead(), got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A snapshot asks for what the role that ships grants, all of it and nothing else.
+func TestSnapshotAndItsRole(t *testing.T) {
+	s, c := server(t)
+	shop(s)
+	if _, _, err := c.Snapshot(t.Context(), cluster.SnapshotOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var granted []string
+	for _, p := range manifest.ScanPermissions() {
+		granted = append(granted, strings.TrimSpace(p.Verb+" "+p.Resource+" "+p.Name))
+	}
+	slices.Sort(granted)
+	asked := s.Calls()
+	slices.Sort(asked)
+	if diff := cmp.Diff(granted, slices.Compact(asked)); diff != "" {
+		t.Errorf("-granted +asked:\n%s", diff)
 	}
 }
 
