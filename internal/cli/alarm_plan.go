@@ -2,7 +2,7 @@ package cli
 
 import (
 	"bytes"
-	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,12 +18,13 @@ import (
 	"ebscope/internal/ebs"
 	"ebscope/internal/fleet"
 	"ebscope/internal/result"
-	"ebscope/internal/units"
 )
 
 type alarmPlanOptions struct {
 	catalog   *ebs.Catalog
 	from      string
+	regions   []string
+	window    string
 	warn      time.Duration
 	kinds     []string
 	actions   []string
@@ -39,8 +40,8 @@ func newAlarmPlanCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan",
 		Short: "Say which alarms a fleet should have, and what has to change",
-		Long: `Works out the alarms from a snapshot of ebscope scan and changes nothing. A plan is a file to be read, compared with another,
-and applied.
+		Long: `Reads the account, or a snapshot of ebscope scan, works out the alarms, and changes nothing. A plan is a file to be read,
+compared with another, and applied.
 
   burst-balance        before a gp2, st1 or sc1 volume has used up its credits
   iops-exceeded        such a volume has held back I/O for 5 minutes, for its
@@ -54,7 +55,7 @@ data, so that its alarm is in the state INSUFFICIENT_DATA and calls nobody. Clou
 
 Who keeps alarms in files gets them by --emit: cloudformation, terraform or prometheusrule.`,
 		Example: `  ebscope alarm plan --from fleet.jsonl --action arn:aws:sns:ap-northeast-2:111122223333:pager --out alarms.json
-  ebscope alarm plan --from fleet.jsonl --kinds burst-balance --warn 15m
+  ebscope alarm plan --region 'ap-*' --kinds burst-balance --warn 15m
   ebscope alarm plan --from fleet.jsonl --emit terraform --out alarms/`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -62,11 +63,18 @@ Who keeps alarms in files gets them by --emit: cloudformation, terraform or prom
 			if o.catalog, err = catalogOf(cmd); err != nil {
 				return err
 			}
-			return runAlarmPlan(o, cmd.InOrStdin(), cmd.OutOrStdout())
+			for _, name := range []string{"region", "window"} {
+				if o.from != "" && cmd.Flags().Changed(name) {
+					return usage("--%s says what is read; --from reads nothing but its file", name)
+				}
+			}
+			return runAlarmPlan(cmd.Context(), o, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.from, "from", "", "snapshot of a fleet, as ebscope scan --snapshot writes it; - for standard input")
+	f.StringVar(&o.from, "from", "", "work on a snapshot of ebscope scan, without any network; - for standard input")
+	f.StringSliceVar(&o.regions, "region", nil, "regions, also by pattern, such as eu-* or * (default: the environment's)")
+	f.StringVar(&o.window, "window", "14d", "how far back a volume's peak is looked for, such as 12h or 7d; 0 reads no metrics")
 	f.DurationVar(&o.warn, "warn", 5*time.Minute, "how long before the credits run out an alarm should come")
 	f.StringSliceVar(&o.kinds, "kinds", kindNames(), "kinds of alarms that there should be; the others are deleted")
 	f.StringArrayVar(&o.actions, "action", nil, "ARN that an alarm calls, such as an SNS topic's; may be repeated")
@@ -88,8 +96,6 @@ func kindNames() []string {
 func (o alarmPlanOptions) options() (alarm.Options, error) {
 	made := alarm.Options{Catalog: o.catalog, Warn: o.warn, Actions: o.actions}
 	switch {
-	case o.from == "":
-		return made, errors.New("--from is missing: name a snapshot, as ebscope scan --snapshot FILE writes it")
 	case o.warn < time.Second || o.warn > longestWarning:
 		return made, fmt.Errorf("--warn %v: use a second up to a day", o.warn)
 	case o.emit != "" && !slices.Contains(alarm.Forms, alarm.Form(o.emit)):
@@ -109,12 +115,21 @@ func (o alarmPlanOptions) options() (alarm.Options, error) {
 	return made, nil
 }
 
-func runAlarmPlan(o alarmPlanOptions, stdin io.Reader, stdout io.Writer) error {
+func runAlarmPlan(ctx context.Context, o alarmPlanOptions, stdin io.Reader, stdout, stderr io.Writer) error {
 	options, err := o.options()
 	if err != nil {
 		return usageError{err}
 	}
-	p, err := planFrom(o.from, stdin, options)
+	length, err := parseWindow(o.window)
+	if err != nil {
+		return usageError{err}
+	}
+	var p alarm.Plan
+	if o.from != "" {
+		p, err = planFrom(o.from, stdin, options)
+	} else {
+		p, err = planLive(ctx, o.regions, length, options, stderr)
+	}
 	if err != nil {
 		return err
 	}
@@ -126,7 +141,7 @@ func runAlarmPlan(o alarmPlanOptions, stdin io.Reader, stdout io.Writer) error {
 	if err != nil || len(p.Missing) == 0 {
 		return err
 	}
-	return partError{fmt.Errorf("%s could not be read when the fleet was, so the plan is for the rest:\n%w", counted(len(p.Missing), "thing"), missingError(p.Missing))}
+	return partError{fmt.Errorf("%s could not be read, so the plan is for the rest:\n%w", counted(len(p.Missing), "thing"), missingError(p.Missing))}
 }
 
 // planFrom plans the alarms of a saved fleet.
@@ -207,99 +222,4 @@ func emitAlarms(p *alarm.Plan, form alarm.Form, folder string, stdout io.Writer)
 		fmt.Fprintln(stdout, "wrote", path)
 	}
 	return nil
-}
-
-// alarmPlanText prints a plan for people: what changes, and why.
-func alarmPlanText(w io.Writer, p *alarm.Plan) error {
-	width := textWidth(w)
-	_, err := fmt.Fprint(w, wrapped(fmt.Sprintf("%s with %s of warning: %s.",
-		counted(len(p.Alarms), "alarm"), short(time.Duration(p.WarnS*float64(time.Second))), alarmCounts(p)), "", width))
-	rows := alarmRows(p)
-	if len(rows) > 1 && err == nil {
-		fmt.Fprintln(w)
-		err = writeColumns(w, rows, width)
-	}
-	var notes []string
-	for _, o := range p.Without {
-		notes = append(notes, fmt.Sprintf("%s has no %s alarm: %s.", o.Subject, o.Kind, o.Because))
-	}
-	for _, warning := range p.Warnings {
-		notes = append(notes, warning.Text)
-	}
-	for i, note := range notes {
-		if i == 0 {
-			fmt.Fprintln(w)
-		}
-		if _, failed := fmt.Fprint(w, wrapped(visible(note), "", width)); err == nil {
-			err = failed
-		}
-	}
-	return err
-}
-
-// alarmCounts says in a line how much changes.
-func alarmCounts(p *alarm.Plan) string {
-	var parts []string
-	create, update, remove, keep := p.Changes()
-	for _, part := range []struct {
-		n    int
-		what string
-	}{{create, "to create"}, {update, "to update"}, {remove, "to delete"}, {keep, "as they should be"}} {
-		if part.n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s", units.Thousands(float64(part.n)), part.what))
-		}
-	}
-	return cmp.Or(strings.Join(parts, ", "), "nothing to do")
-}
-
-// short writes a time without its zeros: "5m", not "5m0s".
-func short(d time.Duration) string {
-	text := d.String()
-	for _, zero := range []struct{ long, short string }{{"m0s", "m"}, {"h0m", "h"}} {
-		if rest, ok := strings.CutSuffix(text, zero.long); ok {
-			text = rest + zero.short
-		}
-	}
-	return text
-}
-
-// alarmRows are what changes, by account and region.
-func alarmRows(p *alarm.Plan) [][]string {
-	type entry struct {
-		where, name string
-		cells       []string
-	}
-	var entries []entry
-	for i := range p.Alarms {
-		a := &p.Alarms[i]
-		if a.Action == alarm.Keep {
-			continue
-		}
-		what, why := string(a.Kind), a.Because
-		if a.WarningS != nil {
-			what = fmt.Sprintf("%s <= %v %%", a.Kind, a.Alarm.Threshold)
-			why = fmt.Sprintf("%v s, %s", *a.WarningS, a.Because)
-		}
-		if a.Was != nil && a.Was.Threshold != a.Alarm.Threshold {
-			why += fmt.Sprintf("; was at %v", a.Was.Threshold)
-		}
-		entries = append(entries, entry{string(a.Account) + " " + a.Region, a.Alarm.Name, []string{string(a.Action), a.Subject, what, why}})
-	}
-	for _, r := range p.Delete {
-		entries = append(entries, entry{string(r.Account) + " " + r.Region, r.Name, []string{"delete", r.Subject, string(r.Kind), r.Because}})
-	}
-	slices.SortFunc(entries, func(a, b entry) int { return cmp.Or(cmp.Compare(a.where, b.where), cmp.Compare(a.name, b.name)) })
-	rows := [][]string{{"ACTION", "OF", "ALARM", "WARNS BEFORE, AND WHY"}}
-	where := ""
-	for _, e := range entries {
-		if e.where != where {
-			where = e.where
-			rows = append(rows, []string{"Account and region " + where})
-		}
-		for i := range e.cells {
-			e.cells[i] = visible(e.cells[i])
-		}
-		rows = append(rows, e.cells)
-	}
-	return rows
 }

@@ -185,20 +185,56 @@ func TestAlarmEmit(t *testing.T) {
 func TestAlarmWrongUse(t *testing.T) {
 	saved := fleetFile(t)
 	for want, args := range map[string][]string{
-		"--from is missing":               {"alarm", "plan"},
-		"no such file":                    {"alarm", "plan", "--from", "nowhere"},
-		"not a line of a snapshot":        {"alarm", "plan", "--from", "alarm_test.go"},
-		"--warn 0s":                       {"alarm", "plan", "--from", saved, "--warn", "0s"},
-		`--kinds "cpu": there are`:        {"alarm", "plan", "--from", saved, "--kinds", "cpu"},
-		`--action "pager" is no ARN`:      {"alarm", "plan", "--from", saved, "--action", "pager"},
-		`--emit "pulumi"`:                 {"alarm", "plan", "--from", saved, "--emit", "pulumi"},
-		"takes names of alarms, or --all": {"alarm", "delete"},
-		`alarm "pager" is not ebscope's`:  {"alarm", "delete", "pager"},
-		"takes one argument":              {"alarm", "apply"},
-		"alarm_test.go: read the plan":    {"alarm", "apply", "alarm_test.go"},
+		"--from reads nothing but its file": {"alarm", "plan", "--from", saved, "--region", seoul},
+		`--window "week"`:                   {"alarm", "plan", "--window", "week"},
+		"no such file":                      {"alarm", "plan", "--from", "nowhere"},
+		"not a line of a snapshot":          {"alarm", "plan", "--from", "alarm_test.go"},
+		"--warn 0s":                         {"alarm", "plan", "--from", saved, "--warn", "0s"},
+		`--kinds "cpu": there are`:          {"alarm", "plan", "--from", saved, "--kinds", "cpu"},
+		`--action "pager" is no ARN`:        {"alarm", "plan", "--from", saved, "--action", "pager"},
+		`--emit "pulumi"`:                   {"alarm", "plan", "--from", saved, "--emit", "pulumi"},
+		"takes names of alarms, or --all":   {"alarm", "delete"},
+		`alarm "pager" is not ebscope's`:    {"alarm", "delete", "pager"},
+		"takes one argument":                {"alarm", "apply"},
+		"alarm_test.go: read the plan":      {"alarm", "apply", "alarm_test.go"},
 	} {
 		if code, _, stderr := ebscope(t, args...); code != exitUsage || !strings.Contains(stderr, want) {
 			t.Errorf("%v: exit code %d, %s", args, code, stderr)
 		}
+	}
+}
+
+// The account itself is read, its alarms made, and the alarm of a volume that becomes gp3 goes by the next plan.
+func TestAlarmLive(t *testing.T) {
+	server := fakeAccount(t)
+	server.Advance(time.Since(server.Now())) // metrics are asked for up to now
+	server.AddMachine(seoul, fakeaws.Machine{ID: "i-1", Type: "m5.24xlarge"})
+	id := server.AddVolume(seoul, fakeaws.Volume{Setting: fakeaws.Setting{Type: "gp2", Size: 100}, Attachments: []fakeaws.Attachment{{Instance: "i-1"}}})
+	of := map[string]string{"VolumeId": id}
+	server.AddMetric(seoul, fakeaws.Metric{Namespace: "AWS/EBS", Name: "VolumeReadOps", Dimensions: of}, fakeaws.Constant(1000*300))
+	server.AddMetric(seoul, fakeaws.Metric{Namespace: "AWS/EBS", Name: "VolumeReadBytes", Dimensions: of}, fakeaws.Constant(1000*300*4096))
+	server.AddAlarm(seoul, fakeaws.Alarm{AlarmName: "ebscope-by-hand", Namespace: "AWS/EBS", MetricName: "BurstBalance", Threshold: 7})
+	file := filepath.Join(t.TempDir(), "alarms.json")
+	round := func(want string) {
+		t.Helper()
+		if code, text, stderr := ebscope(t, "alarm", "plan", "--window", "1h", "--kinds", "burst-balance", "--out", file); code != exitDone {
+			t.Fatalf("exit code %d\n%s%s", code, text, stderr)
+		}
+		if code, text, stderr := ebscope(t, "alarm", "apply", file); code != exitDone || !strings.HasSuffix(text, want) {
+			t.Fatalf("exit code %d\n%s%s", code, text, stderr)
+		}
+	}
+	round("Alarms: 1 created.\n")
+	// (1,000 − 300) × 300 ÷ 5.4 million = 3.889 %, up to 3.9.
+	if made := server.Alarms(seoul)["ebscope-"+id+"-burst-balance"]; made.Threshold != 3.9 {
+		t.Errorf("%+v", made)
+	}
+	round("Alarms: 1 unchanged.\n")
+	server.ChangeVolume(id, func(v *fakeaws.Volume) {
+		v.Setting = fakeaws.Setting{Type: "gp3", Size: 100, IOPS: 3000, Throughput: 125}
+	})
+	round("Alarms: 1 deleted.\n")
+	if left := server.Alarms(seoul); len(left) != 1 || left["ebscope-by-hand"].Threshold != 7 {
+		t.Errorf("left: %v", left)
 	}
 }
