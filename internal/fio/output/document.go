@@ -146,6 +146,15 @@ func (d Document) runtime() time.Duration {
 	return forEver
 }
 
+// ran returns how long the longest job ran.
+func (d Document) ran() time.Duration {
+	var ms float64
+	for _, job := range d.jobs {
+		ms = max(ms, job.runtime())
+	}
+	return time.Duration(min(max(0, ms), math.MaxInt64/2/float64(time.Millisecond)) * float64(time.Millisecond))
+}
+
 // isBefore says whether the document is known to come from a version before the one given.
 func (d Document) isBefore(other fio.Version) bool {
 	v, err := fio.ParseVersion(d.Version)

@@ -50,11 +50,12 @@ func ReadPhase(dir string) (result.Measurement, error) {
 		return m, nil
 	}
 	m.Window = time.Duration(milliseconds) * time.Millisecond
-	if err := addSeries(&m, dir, document.runtime()); err != nil {
-		return result.Measurement{}, err
-	}
 	// A flush at the end, in which nothing is in flight, counts as time in the summary, and the series ends before it.
 	flushed := document.option("end_fsync") == "1"
+	s := span{told: document.runtime(), ran: document.ran(), flushed: flushed, alike: document.option("time_based") == "1", window: m.Window}
+	if err := addSeries(&m, dir, s); err != nil {
+		return result.Measurement{}, err
+	}
 	if mean, ok := meanRate(m.IOPS); ok && !flushed && math.Abs(mean-float64(m.Total.IOPS)) > maxDifference*float64(m.Total.IOPS) {
 		m.Warnings = append(m.Warnings, result.Warning{Code: seriesDiffers,
 			Text: fmt.Sprintf("the mean of the logged series is %.0f IOPS, fio's summary says %.0f; trust the summary", mean, float64(m.Total.IOPS))})
@@ -63,23 +64,30 @@ func ReadPhase(dir string) (result.Measurement, error) {
 }
 
 // addSeries reads the logs of jobs that ran for so long.
-func addSeries(m *result.Measurement, dir string, runtime time.Duration) error {
-	rates, err := readTracks(dir, iopsLog, m.Window, m.Window/2)
+func addSeries(m *result.Measurement, dir string, s span) error {
+	rateLogs, err := readLogs(dir, iopsLog, m.Window, m.Window/2)
 	if err != nil {
 		return err
 	}
-	latencies, err := readTracks(dir, latencyLog, m.Window, 0)
+	latencyLogs, err := readLogs(dir, latencyLog, m.Window, 0)
 	if err != nil {
 		return err
 	}
+	if err := s.check(rateLogs, latencyLogs); err != nil {
+		return err
+	}
+	rates, latencies := tracksOf(rateLogs), tracksOf(latencyLogs)
 	// When the time is up, fio waits for the I/Os in flight. It does not count them, so that a window which reaches into
 	// that wait reads too low, and takes them all for as slow as the last. A latency's time is that of an I/O after the
 	// window's end, so it may be later.
 	for i := range rates {
-		rates[i] = rates[i].until(runtime + m.Window/100).exact(m.Window)
+		rates[i] = rates[i].until(s.told + m.Window/100).exact(m.Window)
+		if len(rates) == len(latencies) {
+			rates[i] = s.stalled(rates[i], latencies[i])
+		}
 	}
 	for i := range latencies {
-		latencies[i] = latencies[i].until(runtime + m.Window/2).withoutRest(m.Window)
+		latencies[i] = latencies[i].until(s.told + m.Window/2).withoutRest(m.Window)
 	}
 	m.IOPS = iopsSeries(rates, latencies, m.Window)
 	m.Latency = latencySeries(latencies, rates, m.Window)
@@ -97,8 +105,8 @@ func addSeries(m *result.Measurement, dir string, runtime time.Duration) error {
 // in. A stall of an hour has 72,000 windows of 50 ms, and a week 12 million.
 func maxWindows(lines int) time.Duration { return time.Duration(min(20_000_000, 100_000+100*lines)) }
 
-// readTracks reads every log of a kind; the result is nil where there is none.
-func readTracks(dir string, kind *regexp.Regexp, window, apart time.Duration) (all []track, err error) {
+// readLogs reads every log of a kind; the result is nil where there is none.
+func readLogs(dir string, kind *regexp.Regexp, window, apart time.Duration) (all []logFile, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("fio's logs: %w", err)
@@ -117,14 +125,23 @@ func readTracks(dir string, kind *regexp.Regexp, window, apart time.Duration) (a
 		if err != nil {
 			return nil, err
 		}
+		log := logFile{path: path, tracks: tracks(lines, apart)}
 		for _, line := range lines {
 			if line.Time/window > maxWindows(len(lines)) {
 				return nil, fmt.Errorf("%s: %v after the start is no time that so short a log can reach", path, line.Time)
 			}
+			log.end = max(log.end, line.Time)
 		}
-		all = append(all, tracks(lines, apart)...)
+		all = append(all, log)
 	}
 	return all, nil
+}
+
+func tracksOf(logs []logFile) (all []track) {
+	for _, l := range logs {
+		all = append(all, l.tracks...)
+	}
+	return all
 }
 
 // meanRate is the mean of a series over time, and false where it is too short to say.

@@ -70,9 +70,10 @@ func TestSeries(t *testing.T) {
 			// The lines are 251 ms apart, but fio divided by 250: 251 I/Os ÷ 250 ms = 1,004, in truth 251 ÷ 251 ms = 1,000.
 			name: "rates are per true length of a window", window: "250",
 			iops:    "250, 1004, 0, 0\n501, 1004, 0, 0\n752, 1004, 0, 0\n1003, 1004, 0, 0\n1254, 1004, 0, 0\n",
-			latency: "",
+			latency: "1254, 1000000, 0, 0\n",
 			want: result.Series{{End: 250 * ms, Value: 1000}, {End: 501 * ms, Value: 1000}, {End: 752 * ms, Value: 1000},
 				{End: 1003 * ms, Value: 1000}, {End: 1254 * ms, Value: 1000}},
+			wantLatency: result.Series{{End: 1254 * ms, Value: 1}},
 		},
 		{
 			name: "windows without a completion are zero", window: "1000",
@@ -160,7 +161,7 @@ func TestSeriesThatDiffersFromTheSummary(t *testing.T) {
 	for _, at := range []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"} {
 		log.WriteString(at + "000, 6, 0, 0\n") // the summary says 5
 	}
-	m, err := output.ReadPhase(phase(t, "1000", map[string]string{"phase_iops.1.log": log.String(), "phase_lat.1.log": ""}))
+	m, err := output.ReadPhase(phase(t, "1000", map[string]string{"phase_iops.1.log": log.String(), "phase_lat.1.log": "10000, 1000000, 0, 0\n"}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +176,7 @@ func TestSeriesThatEndsBeforeTheFlush(t *testing.T) {
 	for _, at := range []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"} {
 		log.WriteString(at + "000, 10, 1, 0\n") // the summary says 5
 	}
-	dir := phase(t, `1000", "end_fsync" : "1`, map[string]string{"phase_iops.1.log": log.String(), "phase_lat.1.log": ""})
+	dir := phase(t, `1000", "end_fsync" : "1`, map[string]string{"phase_iops.1.log": log.String(), "phase_lat.1.log": "10000, 1000000, 0, 0\n"})
 	m, err := output.ReadPhase(dir)
 	if err != nil || len(m.Warnings) != 0 {
 		t.Errorf("error %v, warnings %v, want none", err, m.Warnings)
@@ -192,6 +193,7 @@ func TestReadPhaseRefuses(t *testing.T) {
 		{"far time", "9223372036854, 300, 0, 0\n", "no time that so short a log can reach"},
 		// 200,000 s are 200,000 windows, of which two lines stand for 100,200 at most.
 		{"one line edited", "1000, 300, 0, 0\n200000000, 300, 0, 0\n", "no time that so short a log can reach"},
+		{"cut off after a column", "1000, 300, 0, 0, 0\n2000, 300, 0, 0,", "phase_iops.1.log:2: the last line has no end"},
 		{"long line", strings.Repeat("1", 1<<20), "phase_iops.1.log:1: "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
