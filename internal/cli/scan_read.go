@@ -100,6 +100,9 @@ func (l *live) readCluster(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	if i := slices.IndexFunc(l.snapshot.Clusters, func(other fleet.Cluster) bool { return other.UID == read.UID }); i >= 0 {
+		return usage("contexts %s and %s are of the same cluster: name one of them", l.snapshot.Clusters[i].Name, read.Name)
+	}
 	l.snapshot.Clusters = append(l.snapshot.Clusters, read)
 	l.missing = append(l.missing, missing...)
 	return nil

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -305,4 +307,54 @@ func TestScanDeclined(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestScanOfTheSameClusterTwice(t *testing.T) {
+	e := newEstate(t)
+	text, err := os.ReadFile(e.kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := strings.Replace(string(text), `"contexts":[`, `"contexts":[{"name":"again","context":{"cluster":"c","user":"u"}},`, 1)
+	if err := os.WriteFile(e.kubeconfig, []byte(two), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := scan(t, "--context", "shop", "--context", "again", "--window", "0"); code != exitUsage || !strings.Contains(stderr, "shop and again are of the same cluster") {
+		t.Errorf("exit code %d, %s", code, stderr)
+	}
+}
+
+// An interrupted scan prints nothing, and leaves no file behind.
+func TestScanInterrupted(t *testing.T) {
+	e := newEstate(t)
+	ctx, interrupt := context.WithCancel(t.Context())
+	e.aws.Metric = func(string, fakeaws.Metric) fakeaws.Series {
+		interrupt()
+		return nil
+	}
+	dir := t.TempDir()
+	var stdout, stderr bytes.Buffer
+	code := Main(ctx, []string{"ebscope", "scan", "--window", "1h", "--snapshot", filepath.Join(dir, "fleet.jsonl")}, &stdout, &stderr)
+	if code != exitInterrupted || stdout.Len() > 0 {
+		t.Errorf("exit code %d, %s%s", code, stderr.String(), stdout.String())
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, error %v", left, err)
+	}
+}
+
+// What is done soon says nothing; what takes longer says where it is every ten seconds.
+func TestSteps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		s := newSteps(&log)
+		for second := range 25 {
+			s.at("second %d", second)
+			time.Sleep(time.Second)
+		}
+		s.close()
+		if want := "second 10\nsecond 20\n"; log.String() != want {
+			t.Errorf("%q, want %q", log.String(), want)
+		}
+	})
 }

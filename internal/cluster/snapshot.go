@@ -29,6 +29,7 @@ const ScanRole = "docs/kubernetes/scan-role.yaml"
 // Snapshot reads what hangs on the volumes of a cluster. What cannot be read is missing, and the rest goes on; the error is
 // of a cluster of which nothing could be read, or of a reading that was ended early.
 func (c *Client) Snapshot(ctx context.Context, o SnapshotOptions) (fleet.Cluster, []fleet.Missing, error) {
+	o.Namespaces = slices.Compact(slices.Sorted(slices.Values(o.Namespaces)))
 	r := &reading{client: c, options: o}
 	r.cluster.Name = cmp.Or(o.Name, c.clusterName())
 	if err := r.identity(ctx); err != nil {
