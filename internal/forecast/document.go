@@ -48,7 +48,9 @@ type LoadForm struct {
 	EveryS    float64  `json:"every_s,omitempty"`
 	ForS      float64  `json:"for_s,omitempty"`
 	ThenIOPS  float64  `json:"then_iops,omitempty"`
-	Source    string   `json:"source,omitempty"` // where a series was read
+	// OperationsPerIO is how many operations the volume counts each I/O as, where all have one size.
+	OperationsPerIO float64 `json:"operations_per_io,omitempty"`
+	Source          string  `json:"source,omitempty"` // where a series was read
 }
 
 // LoadKind is a way to state a load.

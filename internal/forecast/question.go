@@ -7,6 +7,7 @@ import (
 	"ebscope/internal/ebs"
 	"ebscope/internal/model"
 	"ebscope/internal/result"
+	"ebscope/internal/units"
 )
 
 // Candidate is a volume that could carry a load.
@@ -89,6 +90,9 @@ func (q Question) Answer() Document {
 		Course:          tracks[0].Outcome().Describe(curves[0].Points()),
 		Alarm:           Alarm{WarnS: q.Warn.Seconds()},
 		Alternatives:    []Alternative{}, Warnings: q.warnings(tracks[0].Outcome()),
+	}
+	if block := units.Throughput(d.Load.BlockSize); block > 0 {
+		d.Load.OperationsPerIO = float64(volume.Demand(1, block).Operations)
 	}
 	d.SecondsToEmpty = wholeSeconds(tracks[0].Outcome().EmptyAt, tracks[0].Outcome().Empty)
 	if q.Constant != nil {

@@ -32,14 +32,29 @@ func long(seconds float64) string {
 func (v forecastView) load() string {
 	l := v.Load
 	rate := func(x float64) string { return iops(x) + " IOPS" }
+	counted := ""
+	if v.counted() {
+		counted = fmt.Sprintf(". %s counts each as %s operations; below, operations are meant", v.Volume.Type, decimals(l.OperationsPerIO, 2))
+	}
 	switch l.Kind {
 	case forecast.ConstantLoad:
-		return fmt.Sprintf("%s of %v", rate(l.IOPS), units.Bytes(l.BlockSize))
+		return fmt.Sprintf("%s of %v%s", rate(l.IOPS), units.Bytes(l.BlockSize), counted)
 	case forecast.PatternLoad:
-		return fmt.Sprintf("%s of %v for %s, every %s; %s between", rate(l.IOPS), units.Bytes(l.BlockSize), span(l.ForS), span(l.EveryS), rate(l.ThenIOPS))
+		return fmt.Sprintf("%s of %v for %s, every %s; %s between%s", rate(l.IOPS), units.Bytes(l.BlockSize), span(l.ForS), span(l.EveryS), rate(l.ThenIOPS), counted)
 	default:
 		return "the demand in " + l.Source
 	}
+}
+
+// counted says that an I/O of the load is not one operation, so that one must not be taken for the other.
+func (v forecastView) counted() bool { return v.Load.OperationsPerIO > 1 }
+
+// rate prints a rate of operations, with the I/Os of the load that they are where that is not the same.
+func (v forecastView) rate(operations float64) string {
+	if !v.counted() {
+		return iops(operations) + " IOPS"
+	}
+	return fmt.Sprintf("%s operations a second (%s IOPS of %v)", iops(operations), iops(operations/v.Load.OperationsPerIO), units.Bytes(v.Load.BlockSize))
 }
 
 // bursts says whether the volume has credits that can run out.
@@ -50,7 +65,7 @@ func (v forecastView) baseline() string {
 	if v.DataCreditCapacityGiB > 0 {
 		return mibps(v.BaselineThroughputMiBps) + " MiB/s"
 	}
-	return iops(v.BaselineIOPS) + " IOPS"
+	return v.rate(v.BaselineIOPS)
 }
 
 // headline is the answer in one sentence.
@@ -68,6 +83,15 @@ func (v forecastView) headline() string {
 	default:
 		return fmt.Sprintf("%s carries the load; it has no credits that could run out", name)
 	}
+}
+
+// emptyAt is where a drawing marks that the credits ran out, nil where it does not show it. It is the time in the headline.
+func (v forecastView) emptyAt() *float64 {
+	at := v.Course.EmptyAtS
+	if at == nil || *at == 0 || v.SecondsToEmpty == nil {
+		return nil
+	}
+	return v.SecondsToEmpty
 }
 
 // heldBy names the limits that held the load back, the longest first.
@@ -138,7 +162,11 @@ type forecastRow struct{ Name, Empty, Throttled, Delayed, Peak, Unserved string 
 
 // rows compares the volume with its alternatives.
 func (v forecastView) rows() []forecastRow {
-	rows := []forecastRow{forecastRowOf(v.Volume.Text, v.Course)}
+	first := forecastRowOf(v.Volume.Text, v.Course)
+	if v.SecondsToEmpty != nil { // the time in the headline
+		first.Empty = long(*v.SecondsToEmpty)
+	}
+	rows := []forecastRow{first}
 	for _, a := range v.Alternatives {
 		rows = append(rows, forecastRowOf(a.Volume.Text, a.Course))
 	}

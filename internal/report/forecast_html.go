@@ -67,6 +67,9 @@ func (v forecastView) facts() []fact {
 func (v forecastView) rateChart() chart {
 	served := func(p forecast.CoursePoint) float64 { return p.ServedIOPS }
 	c := chart{ID: "rate", Title: "Operations a second", Unit: "IOPS", Span: v.Course.LengthS, Marks: []mark{}, Above: true}
+	if v.counted() {
+		c.Unit = "operations a second"
+	}
 	asked := "asked for"
 	c.Series = append(c.Series, courseLine("", loadColour, v.Course, nil, func(p forecast.CoursePoint) float64 { return p.AskedIOPS }))
 	c.Series = append(c.Series, courseLine(v.Volume.Text, 0, v.Course, nil, served))
@@ -78,10 +81,10 @@ func (v forecastView) rateChart() chart {
 		c.Series = append(c.Series, courseLine(a.Volume.Text, (i+1)%loadColour, a.Course, nil, served))
 	}
 	c.Series[0].Label = asked
-	if at := v.Course.EmptyAtS; at != nil && *at > 0 {
+	if at := v.emptyAt(); at != nil {
 		before, after := around(v.Course.Points, *at)
-		c.Marks = append(c.Marks, mark{At: *at, Before: before, After: after, Title: span(*at),
-			Text: fmt.Sprintf("%s → %s IOPS, credits spent", iops(before), iops(after))})
+		c.Marks = append(c.Marks, mark{At: *at, Before: before, After: after, Title: long(*at),
+			Text: fmt.Sprintf("%s → %s %s, credits spent", iops(before), iops(after), c.Unit)})
 	}
 	c.Text = fmt.Sprintf("Operations a second over %s. %s.", long(v.Course.LengthS), v.headline())
 	return c

@@ -24,13 +24,13 @@ func ForecastTerminal(w io.Writer, d forecast.Document, width int, colour bool) 
 	}
 	t.line("")
 	if v.bursts() {
-		t.plot("Burst balance", "%", 100, d, func(p forecast.CoursePoint) float64 { return p.BalancePercent })
+		t.plot("Burst balance", "%", 100, v, func(p forecast.CoursePoint) float64 { return p.BalancePercent })
 	}
 	top := 0.0
 	for _, p := range d.Course.Points {
 		top = max(top, p.AskedIOPS, p.ServedIOPS)
 	}
-	t.plot("Operations served", "a second", top, d, func(p forecast.CoursePoint) float64 { return p.ServedIOPS })
+	t.plot("Operations served", "a second", top, v, func(p forecast.CoursePoint) float64 { return p.ServedIOPS })
 	t.forecastTable(v)
 	for _, warning := range d.Warnings {
 		t.sentence(2, "", "Warning: "+warning.Text)
@@ -46,10 +46,10 @@ func instanceWords(name string) string {
 }
 
 // plot draws a course with its scale. The fall is marked below.
-func (t *terminal) plot(title, unit string, top float64, d forecast.Document, of func(forecast.CoursePoint) float64) {
+func (t *terminal) plot(title, unit string, top float64, v forecastView, of func(forecast.CoursePoint) float64) {
 	width := min(t.width, widestSentence) - plotMargin
 	t.line(fmt.Sprintf("%s, %s", title, unit))
-	for i, row := range plot(columns(d.Course.Points, width, of), top) {
+	for i, row := range plot(columns(v.Course.Points, width, of), top) {
 		scale := ""
 		switch i {
 		case 0:
@@ -59,9 +59,9 @@ func (t *terminal) plot(title, unit string, top float64, d forecast.Document, of
 		}
 		t.line(text.AlignRight.Apply(scale, plotMargin-1) + "▕" + row)
 	}
-	axis := "0" + text.AlignRight.Apply(long(d.Course.LengthS), width-1)
-	if at := d.Course.EmptyAtS; at != nil && *at > 0 {
-		axis = markAxis(axis, width, *at/d.Course.LengthS, "▲ "+span(*at))
+	axis := "0" + text.AlignRight.Apply(long(v.Course.LengthS), width-1)
+	if at := v.emptyAt(); at != nil {
+		axis = markAxis(axis, width, *at/v.Course.LengthS, "▲ "+long(*at))
 	}
 	t.line(strings.Repeat(" ", plotMargin) + axis)
 	t.line("")

@@ -80,7 +80,8 @@ func span(seconds float64) string {
 	s := int64(math.Round(seconds))
 	large, small, names := s/60, s%60, [2]string{"min", "s"}
 	if s >= 2*3600 {
-		large, small, names = s/3600, s%3600/60, [2]string{"h", "min"}
+		minutes := int64(math.Round(seconds / 60))
+		large, small, names = minutes/60, minutes%60, [2]string{"h", "min"}
 	}
 	text := fmt.Sprintf("%d %s", large, names[0])
 	if small > 0 {
