@@ -29,6 +29,7 @@ func (r *running) began() {
 
 // A pod that is deleted in the middle of a phase is replaced by one that goes on there.
 func TestPodIsDeleted(t *testing.T) {
+	t.Parallel()
 	u := newUser(t)
 	r := u.start(u.short("-o", "json")...)
 	r.await("[4/5] gp2 randread-qd32")
@@ -127,6 +128,7 @@ func TestAPIServerIsAway(t *testing.T) {
 
 // Nothing of a run depends on the program that began it.
 func TestProgramIsKilled(t *testing.T) {
+	t.Parallel()
 	u := newUser(t)
 	r := u.start(u.short()...)
 	r.began()

@@ -1,6 +1,7 @@
 //go:build linux
 
-// Package e2e drives the built program against a real cluster as a user would: real pods, real fio, emulated volumes.
+// Package e2e drives the built program against a real cluster as a user would: real pods, real fio, emulated volumes. Tests
+// that hold figures to the model, or stop the API server, run alone; then the others, side by side.
 package e2e
 
 import (

@@ -41,6 +41,7 @@ phases:
 
 // Whoever is bound to the Role that ships, and may do nothing else, can do all that ebscope does in a cluster.
 func TestShippedRole(t *testing.T) {
+	t.Parallel()
 	u := newUser(t)
 	u.namespace = roleName // it goes with the test
 	u.kubectl("", "apply", "-f", roleFile)
