@@ -395,3 +395,32 @@ func TestScanRole(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// A class that was made is made the default, and back, and is whole thereafter.
+func TestEnsureStorageClass(t *testing.T) {
+	both(t, func(t *testing.T, admin kubernetes.Interface, c *cluster.Client, namespace string) {
+		names := classesOf(t, admin, namespace)
+		class := fleet.StorageClass{Name: "ebscope-gp3-" + namespace, Provisioner: fleet.EBSDriver, Parameters: map[string]string{"type": "gp3"}, Binding: "WaitForFirstConsumer", Expandable: true}
+		t.Cleanup(func() {
+			_ = admin.StorageV1().StorageClasses().Delete(context.WithoutCancel(t.Context()), class.Name, metav1.DeleteOptions{})
+		})
+		for _, fresh := range []bool{true, false} {
+			if made, err := c.EnsureStorageClass(t.Context(), class); err != nil || made != fresh {
+				t.Fatalf("made %v, want %v; error %v", made, fresh, err)
+			}
+			for _, name := range []string{class.Name, names[0], class.Name} {
+				if _, err := c.SetDefaultClass(t.Context(), name); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		there, err := admin.StorageV1().StorageClasses().Get(t.Context(), class.Name, metav1.GetOptions{})
+		if err != nil || there.Parameters["type"] != "gp3" || *there.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer || *there.ReclaimPolicy != corev1.PersistentVolumeReclaimDelete || !*there.AllowVolumeExpansion {
+			t.Errorf("class %+v, error %v", there, err)
+		}
+		class.Parameters = map[string]string{"type": "gp3", "iops": "4000"}
+		if _, err := c.EnsureStorageClass(t.Context(), class); !declinedWith(err, cluster.CodeOtherParameters, class.Name, "type=gp3, reclaim Delete", "iops=4000") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
