@@ -52,7 +52,8 @@ func ReadPhase(dir string) (result.Measurement, error) {
 	m.Window = time.Duration(milliseconds) * time.Millisecond
 	// A flush at the end, in which nothing is in flight, counts as time in the summary, and the series ends before it.
 	flushed := document.option("end_fsync") == "1"
-	s := span{told: document.runtime(), ran: document.ran(), flushed: flushed, alike: document.option("time_based") == "1", window: m.Window}
+	s := span{jobs: whole32(document.option("numjobs")), told: document.runtime(), ran: document.ran(), flushed: flushed,
+		alike: document.option("time_based") == "1", window: m.Window}
 	if err := addSeries(&m, dir, s); err != nil {
 		return result.Measurement{}, err
 	}
@@ -105,8 +106,8 @@ func addSeries(m *result.Measurement, dir string, s span) error {
 // in. A stall of an hour has 72,000 windows of 50 ms, and a week 12 million.
 func maxWindows(lines int) time.Duration { return time.Duration(min(20_000_000, 100_000+100*lines)) }
 
-// readLogs reads every log of a kind; the result is nil where there is none.
-func readLogs(dir string, kind *regexp.Regexp, window, apart time.Duration) (all []logFile, err error) {
+// readLogs reads every log of a kind, by job; the result is nil where there is none.
+func readLogs(dir string, kind *regexp.Regexp, window, apart time.Duration) (all []jobLog, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("fio's logs: %w", err)
@@ -125,19 +126,17 @@ func readLogs(dir string, kind *regexp.Regexp, window, apart time.Duration) (all
 		if err != nil {
 			return nil, err
 		}
-		log := logFile{path: path, tracks: tracks(lines, apart)}
 		for _, line := range lines {
 			if line.Time/window > maxWindows(len(lines)) {
 				return nil, fmt.Errorf("%s: %v after the start is no time that so short a log can reach", path, line.Time)
 			}
-			log.end = max(log.end, line.Time)
 		}
-		all = append(all, log)
+		all = append(all, jobLogs(path, tracks(lines, apart))...)
 	}
 	return all, nil
 }
 
-func tracksOf(logs []logFile) (all []track) {
+func tracksOf(logs []jobLog) (all []track) {
 	for _, l := range logs {
 		all = append(all, l.tracks...)
 	}

@@ -1,20 +1,36 @@
 package output
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 )
 
-// logFile is a log of one job, as read.
-type logFile struct {
+// jobLog is the log of one job, which may share its file with others.
+type jobLog struct {
 	path   string
 	end    time.Duration // of the last line
-	tracks []track
+	tracks []track       // of its reads and of its writes
+}
+
+// jobLogs takes the tracks of a file apart by job.
+func jobLogs(path string, tracks []track) (all []jobLog) {
+	for job := range slices.Chunk(tracks, 2) {
+		l := jobLog{path: path, tracks: job}
+		for _, t := range job {
+			if n := len(t); n > 0 {
+				l.end = max(l.end, t[n-1].Time)
+			}
+		}
+		all = append(all, l)
+	}
+	return all
 }
 
 // span is the time of a phase that its logs are to cover.
 type span struct {
+	jobs    int           // how many write logs
 	told    time.Duration // how long the jobs were told to run at most
 	ran     time.Duration // how long they ran; zero where that is not known
 	flushed bool          // it ends with a flush, in which nothing is logged
@@ -32,7 +48,10 @@ func (s span) until() time.Duration { return min(s.told, s.ran) }
 // check finds logs that were cut off: what is left of them may tell the opposite of what was measured. Each I/O writes to
 // the log of latencies by itself, and what is left in its last window is written when the job ends, so that this log
 // shows how far that of rates must reach. Only a stall to the end can keep rates out of it.
-func (s span) check(rates, latencies []logFile) error {
+func (s span) check(rates, latencies []jobLog) error {
+	if err := errors.Join(s.complete(rates), s.complete(latencies)); err != nil {
+		return err
+	}
 	for _, l := range latencies {
 		if err := s.covered(l, latencies); err != nil {
 			return err
@@ -59,9 +78,27 @@ func (s span) check(rates, latencies []logFile) error {
 	return nil
 }
 
+// complete looks for jobs that are not in the logs at all. Jobs of a file can be told apart where each has several lines.
+func (s span) complete(logs []jobLog) error {
+	const enough = 3 // lines
+	if len(logs) == 0 || len(logs) >= s.jobs {
+		return nil
+	}
+	for _, l := range logs {
+		if !slices.ContainsFunc(l.tracks, func(t track) bool { return len(t) >= enough }) {
+			return nil
+		}
+	}
+	last := logs[len(logs)-1]
+	return fmt.Errorf("%s: the logs have the lines of %d jobs, but %d ran: %s", last.path, len(logs), s.jobs, advice)
+}
+
+// advice is what to do about a log that was cut off.
+const advice = "the end of the log is missing, and nothing can be said of the phase without it; restore the file, or run the phase again"
+
 // covered holds a log against how long fio ran. I/Os that are further apart than windows may leave as much out at the end
 // as between two of them.
-func (s span) covered(l logFile, all []logFile) error {
+func (s span) covered(l jobLog, all []jobLog) error {
 	if s.ran == 0 || s.flushed {
 		return nil
 	}
@@ -81,9 +118,8 @@ func (s span) covered(l logFile, all []logFile) error {
 	return nil
 }
 
-func shorter(l logFile, than string) error {
-	return fmt.Errorf("%s ends at %v, but %s: the end of the log is missing, and nothing can be said of the phase without it; restore the file, or run the phase again",
-		l.path, l.end, than)
+func shorter(l jobLog, than string) error {
+	return fmt.Errorf("%s ends at %v, but %s: %s", l.path, l.end, than, advice)
 }
 
 // widest is the longest time between two lines, or before the first.

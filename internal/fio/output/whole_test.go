@@ -87,3 +87,28 @@ func TestLogOfOneJobIsCutOff(t *testing.T) {
 		t.Errorf("error %v, want one about the second job", err)
 	}
 }
+
+// Jobs that share a log follow one another in it, so that the end of the file is that of the last job.
+func TestLogOfSeveralJobsIsCutOff(t *testing.T) {
+	whole, latencies := log(15, "300"), log(15, "1000000")
+	for _, tt := range []struct{ name, iops, latencies, want string }{
+		{"whole", whole + whole, latencies + latencies, ""},
+		{"in the second job", whole + log(5, "300"), latencies + latencies, "phase_iops.log ends at 5s, but "},
+		{"after the first job", whole, latencies + latencies, "phase_iops.log: the logs have the lines of 1 jobs, but 2 ran"},
+		{"both after the first job", whole, latencies, "the logs have the lines of 1 jobs, but 2 ran"},
+		{"latencies in the second job", whole + whole, latencies + log(5, "1000000"), "phase_lat.log ends at 5s, but "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := longPhase(t, `"numjobs" : "2", "time_based" : "1", `, tt.iops, tt.latencies)
+			for _, kind := range []string{"iops", "lat"} {
+				if err := os.Rename(filepath.Join(dir, "phase_"+kind+".1.log"), filepath.Join(dir, "phase_"+kind+".log")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := output.ReadPhase(dir)
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("error %v, want one that says %q", err, tt.want)
+			}
+		})
+	}
+}
