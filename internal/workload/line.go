@@ -18,11 +18,28 @@ type entryError struct {
 func (e entryError) Error() string { return e.err.Error() }
 func (e entryError) Unwrap() error { return e.err }
 
-// located adds to the fault of an entry the line at which the entry begins in the profile's text.
+// keyError is a fault of a key of the profile itself.
+type keyError struct {
+	key string
+	err error
+}
+
+func (e keyError) Error() string { return e.err.Error() }
+func (e keyError) Unwrap() error { return e.err }
+
+// located adds to a fault the line of its key, or at which its entry begins, in the profile's text.
 func located(err error, text []byte) error {
 	var entry entryError
+	var own keyError
 	var document yaml.Node
-	if !errors.As(err, &entry) || yaml.Unmarshal(text, &document) != nil || len(document.Content) == 0 {
+	isEntry, isKey := errors.As(err, &entry), errors.As(err, &own)
+	if !isEntry && !isKey || yaml.Unmarshal(text, &document) != nil || len(document.Content) == 0 {
+		return err
+	}
+	if !isEntry {
+		if value := child(document.Content[0], own.key); value != nil {
+			err = fmt.Errorf("line %d: %w", value.Line, err)
+		}
 		return err
 	}
 	list := entry.list

@@ -43,6 +43,39 @@ func (v volumeForm) checkVolume() error {
 	return nil
 }
 
+// checkBalances refuses a balance of credits that a volume does not have. It takes a valid profile made of the form.
+func (f profileForm) checkBalances(catalog *ebs.Catalog, p Profile) error {
+	i := 0
+	for _, form := range f.Volumes {
+		if form.Stripe != nil {
+			continue
+		}
+		v := p.Volumes[i]
+		if form.Balance != nil {
+			if reason := NoCredits(catalog, v.Config); reason != "" {
+				return entryError{"volumes", i, fmt.Errorf("volume %s: balance is the share of burst credits, and %s; leave it out", v.Name, reason)}
+			}
+		}
+		i++
+	}
+	return nil
+}
+
+// NoCredits says why a volume has no burst credits, empty where it has.
+func NoCredits(catalog *ebs.Catalog, v ebs.Volume) string {
+	if perf := catalog.Performance(v); perf.Bursts() || perf.BurstsData() {
+		return ""
+	}
+	smaller := v
+	if kind, err := catalog.VolumeType(v.Type); err == nil {
+		smaller.Size = kind.MinSize
+	}
+	if perf := catalog.Performance(smaller); perf.Bursts() || perf.BurstsData() {
+		return fmt.Sprintf("a %s volume of %v has none: it is as fast for ever", v.Type, v.Size)
+	}
+	return fmt.Sprintf("%s volumes have none", v.Type)
+}
+
 // checkStripe refuses keys that a stripe does not have.
 func (v volumeForm) checkStripe() error {
 	if v.Type != "" || v.Size != 0 || v.IOPS != 0 || v.Throughput != 0 || v.Balance != nil || v.Latency != nil || v.Restored ||

@@ -145,18 +145,18 @@ var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,40}[a-z0-9])?$`)
 // Validate checks the profile as a whole against a catalog. The error names the volume or phase and the rule.
 func (p Profile) Validate(catalog *ebs.Catalog) error {
 	if !nameForm.MatchString(p.Name) {
-		return fmt.Errorf("profile name %q: use lower-case letters, digits, dots and dashes", p.Name)
+		return keyError{"name", fmt.Errorf("profile name %q: use lower-case letters, digits, dots and dashes", p.Name)}
 	}
 	if p.Instance != "" {
 		if _, err := catalog.Instance(p.Instance); err != nil {
-			return err
+			return keyError{"instance", err}
 		}
 	}
 	if _, err := catalog.Prices(p.Region); err != nil {
-		return err
+		return keyError{"region", err}
 	}
 	if p.Gap < 0 || p.Gap > maxDuration {
-		return fmt.Errorf("gap %v: must be between 0 and %v", p.Gap, maxDuration)
+		return keyError{"gap", fmt.Errorf("gap %v: must be between 0 and %v", p.Gap, maxDuration)}
 	}
 	if len(p.Volumes) == 0 || len(p.Phases) == 0 {
 		return fmt.Errorf("profile %s: needs at least one volume and one phase", p.Name)

@@ -69,6 +69,9 @@ func Parse(catalog *ebs.Catalog, text []byte) (Profile, error) {
 	if err == nil {
 		err = p.Validate(catalog)
 	}
+	if err == nil {
+		err = f.checkBalances(catalog, p)
+	}
 	if err != nil {
 		return Profile{}, located(err, text)
 	}
@@ -99,18 +102,18 @@ type profileForm struct {
 }
 
 type phaseForm struct {
-	Name        string   `yaml:"name"`
-	Volume      string   `yaml:"volume"`
-	Pattern     string   `yaml:"rw"`
-	BlockSize   size     `yaml:"block_size"`
-	QueueDepth  whole    `yaml:"queue_depth"`
-	Jobs        *whole   `yaml:"jobs"`
-	ReadPercent whole    `yaml:"read_percent"`
-	Duration    duration `yaml:"duration"`
-	Rest        duration `yaml:"rest"`
-	ThinkTime   duration `yaml:"think_time"`
-	RateIOPS    whole    `yaml:"rate_iops"`
-	Together    string   `yaml:"together"`
+	Name        string    `yaml:"name"`
+	Volume      string    `yaml:"volume"`
+	Pattern     string    `yaml:"rw"`
+	BlockSize   size      `yaml:"block_size"`
+	QueueDepth  whole     `yaml:"queue_depth"`
+	Jobs        *whole    `yaml:"jobs"`
+	ReadPercent whole     `yaml:"read_percent"`
+	Duration    *duration `yaml:"duration"`
+	Rest        duration  `yaml:"rest"`
+	ThinkTime   duration  `yaml:"think_time"`
+	RateIOPS    whole     `yaml:"rate_iops"`
+	Together    string    `yaml:"together"`
 }
 
 func (f profileForm) profile() (Profile, error) {
@@ -138,8 +141,14 @@ func (f profileForm) profile() (Profile, error) {
 		phase := Phase{
 			Name: ph.Name, Volume: ph.Volume, Pattern: Pattern(ph.Pattern), BlockSize: units.Bytes(ph.BlockSize),
 			QueueDepth: int(ph.QueueDepth), Jobs: 1, ReadPercent: int(ph.ReadPercent),
-			Duration: time.Duration(ph.Duration), Rest: time.Duration(ph.Rest),
-			ThinkTime: time.Duration(ph.ThinkTime), RateIOPS: units.IOPS(ph.RateIOPS), Together: ph.Together,
+			Rest: time.Duration(ph.Rest), ThinkTime: time.Duration(ph.ThinkTime), RateIOPS: units.IOPS(ph.RateIOPS), Together: ph.Together,
+		}
+		if ph.Duration != nil {
+			if *ph.Duration == 0 {
+				return Profile{}, entryError{"phases", len(p.Phases), fmt.Errorf(
+					"phase %d (%s on %s): duration 0s: use at least 1s, or leave duration out to write or read the test file once", len(p.Phases)+1, ph.Name, ph.Volume)}
+			}
+			phase.Duration = time.Duration(*ph.Duration)
 		}
 		if ph.Jobs != nil {
 			phase.Jobs = int(*ph.Jobs)
