@@ -73,14 +73,23 @@ type reading struct {
 	first   error
 }
 
+// UID tells the cluster apart from others, as fleet.Cluster has it: that of the namespace kube-system, which every cluster has
+// and keeps.
+func (c *Client) UID(ctx context.Context) (fleet.UID, error) {
+	space, err := c.Kubernetes.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	if err != nil {
+		return "", c.failed(err, "read namespace %s", metav1.NamespaceSystem)
+	}
+	return fleet.UID(space.UID), nil
+}
+
 // identity finds out which cluster it is. A server that does not answer, or does not know who asks, ends the reading here.
 func (r *reading) identity(ctx context.Context) error {
-	space, err := r.client.Kubernetes.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	uid, err := r.client.UID(ctx)
 	if err == nil {
-		r.cluster.UID = fleet.UID(space.UID)
+		r.cluster.UID = uid
 		return nil
 	}
-	err = r.client.failed(err, "read namespace %s", metav1.NamespaceSystem)
 	var (
 		silent  *UnreachableError
 		unknown *UnauthorizedError
