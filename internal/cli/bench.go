@@ -102,6 +102,7 @@ as 'runs/ID-r*'. Emulated volumes start with the same credits each time; a real 
 	f.StringVar(&o.engine, "engine", process.DefaultEngine, "fio I/O engine")
 	outputFlag(cmd, &o.output, "text", "json")
 	kubernetesFlags = o.kubernetes.add(cmd)
+	namesOnce(f)
 	return cmd
 }
 

@@ -18,6 +18,21 @@ func TestInterruptedInTheUsersWords(t *testing.T) {
 	}
 }
 
+func TestNamesAreGivenOnce(t *testing.T) {
+	for _, args := range [][]string{
+		{"--target", "path", "--path", "gp2=/a", "--path", "gp2=/b"},
+		{"--target", "path", "--path", "gp2=/a,gp3=/b,gp2=/c"},
+		{"--target", "kubernetes", "--storage-class", "gp2=a", "--storage-class", "gp2=b"},
+		{"--target", "kubernetes", "--pvc", "gp2=a", "--pvc", "gp2=b"},
+	} {
+		var stdout, stderr bytes.Buffer
+		code := Main(t.Context(), append([]string{"ebscope", "bench"}, args...), &stdout, &stderr)
+		if code != exitUsage || !strings.Contains(stderr.String(), "gp2 is given twice") {
+			t.Errorf("%v: exit code %d, %s", args, code, stderr.String())
+		}
+	}
+}
+
 func TestAgainstTakesARunDirectory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

@@ -15,6 +15,7 @@ import (
 // followed by ",iops=N" and ",throughput=NMiB/s".
 func override(p workload.Profile, texts []string) (workload.Profile, error) {
 	p.Volumes = slices.Clone(p.Volumes)
+	given := map[string]bool{}
 	for _, text := range texts {
 		name, config, ok := strings.Cut(text, "=")
 		if !ok {
@@ -28,6 +29,10 @@ func override(p workload.Profile, texts []string) (workload.Profile, error) {
 			}
 			return p, fmt.Errorf("--volume %q: profile %s has no volume named %q; it has %s", text, p.Name, name, strings.Join(names, ", "))
 		}
+		if given[name] {
+			return p, fmt.Errorf("--volume %q: %s is given twice; give each volume once", text, name)
+		}
+		given[name] = true
 		volume, err := parseVolume(config)
 		if err != nil {
 			return p, fmt.Errorf("--volume %q: %w", text, err)
@@ -52,8 +57,13 @@ func parseVolume(text string) (v ebs.Volume, err error) {
 	if !unitGiven {
 		return v, fmt.Errorf("size %q has no unit; write it like 500GiB", size)
 	}
+	given := map[string]bool{}
 	for _, part := range parts[1:] {
 		key, value, _ := strings.Cut(part, "=")
+		if given[key] {
+			return v, fmt.Errorf("%s is given twice", key)
+		}
+		given[key] = true
 		number := value
 		if key == "throughput" {
 			number = strings.TrimSuffix(value, "MiB/s")

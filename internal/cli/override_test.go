@@ -37,10 +37,14 @@ func TestOverride(t *testing.T) {
 		"gp2=gp3:500GiB,iops=NaN":           "iops=6000",
 		"gp2=gp3:500GiB,iops=-1":            "iops=6000",
 		"gp2=gp3:500GiB,size=4000":          "use iops and throughput",
+		"gp2=gp3:9GiB,iops=4000,iops=5000":  "iops is given twice",
 		"gp2=gp3:500GiB,throughput=250MB/s": "throughput=250MiB/s",
 	} {
 		if _, err := override(p, []string{text}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want one that says %q", text, err, want)
 		}
+	}
+	if _, err := override(p, []string{"gp3=gp3:100GiB", "gp3=gp3:200GiB"}); err == nil || !strings.Contains(err.Error(), "gp3 is given twice") {
+		t.Errorf("error %v, want one that says that gp3 is given twice", err)
 	}
 }
