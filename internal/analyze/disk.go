@@ -12,16 +12,10 @@ import (
 )
 
 // performanceOf returns what the volume, or the stripe, that a phase runs on delivers. RAID 0 spreads I/O evenly, so a
-// stripe delivers what its slowest volume does, as many times as it has volumes. An I/O of the phase counts there as
-// many operations as its parts do on the volumes.
+// stripe delivers what its slowest volume does, as many times as it has volumes.
 func performanceOf(catalog *ebs.Catalog, profile workload.Profile, p workload.Phase) ebs.Performance {
 	members := profile.Members(p.Volume)
 	perf := catalog.Performance(members[0].Config)
-	s, striped := profile.Stripe(p.Volume)
-	if !striped {
-		return perf
-	}
-	n := len(members)
 	for _, m := range members[1:] {
 		other := catalog.Performance(m.Config)
 		perf.Baseline, perf.Burst = min(perf.Baseline, other.Baseline), min(perf.Burst, other.Burst)
@@ -30,12 +24,54 @@ func performanceOf(catalog *ebs.Catalog, profile workload.Profile, p workload.Ph
 		perf.BaselineThroughput = min(perf.BaselineThroughput, other.BaselineThroughput)
 		perf.Credits, perf.DataCredits = smallest(perf.Credits, other.Credits), smallest(perf.DataCredits, other.DataCredits)
 	}
-	perf = together(perf, n)
-	chunks := (p.BlockSize + s.ChunkSize - 1) / s.ChunkSize
-	parts := min(chunks, units.Bytes(n))
-	operations := parts * units.Bytes(perf.Operations((p.BlockSize+parts-1)/parts, !p.Pattern.Random()))
-	perf.AccountingUnit = (p.BlockSize + operations - 1) / operations
-	return perf
+	return together(perf, len(members))
+}
+
+// usage is what an I/O uses up of the limits on average: operations, and bytes of throughput.
+type usage struct{ operations, data float64 }
+
+func usageOf(perf ebs.Performance, p workload.Phase) usage {
+	sequential := !p.Pattern.Random()
+	return usage{perf.Operations(p.BlockSize, sequential), float64(perf.Data(p.BlockSize, sequential))}
+}
+
+// mostOffsets bounds the offsets over which the I/Os of a stripe are averaged. They come again after fewer, but for odd sizes.
+const mostOffsets = 1 << 14
+
+// usageOfDisk is that of what the phase runs on. RAID 0 cuts an I/O at the ends of chunks: where it is no divisor of them,
+// its parts are now more, now fewer, and each counts on its own volume.
+func usageOfDisk(perf ebs.Performance, profile workload.Profile, p workload.Phase) usage {
+	s, striped := profile.Stripe(p.Volume)
+	if !striped || p.BlockSize <= 0 {
+		return usageOf(perf, p)
+	}
+	n, sum := units.Bytes(len(s.Volumes)), usage{}
+	round := n * s.ChunkSize
+	// below is how much of what lies below an offset is on the i-th volume.
+	below := func(i, offset units.Bytes) units.Bytes {
+		return offset/round*s.ChunkSize + min(max(offset%round-i*s.ChunkSize, 0), s.ChunkSize)
+	}
+	offsets := min(round/divisor(round, p.BlockSize), mostOffsets)
+	for k := range offsets {
+		from := k * p.BlockSize
+		for i := range n {
+			part := p
+			part.BlockSize = below(i, from+p.BlockSize) - below(i, from)
+			if part.BlockSize > 0 {
+				of := usageOf(perf, part)
+				sum.operations, sum.data = sum.operations+of.operations, sum.data+of.data
+			}
+		}
+	}
+	return usage{sum.operations / float64(offsets), sum.data / float64(offsets)}
+}
+
+// divisor is the greatest common one.
+func divisor(a, b units.Bytes) units.Bytes {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
 }
 
 // smallest returns the lower of two capacities; zero is none.
@@ -94,7 +130,7 @@ func (a *analysis) shareOfInstance(i int, measured []*result.Measurement, predic
 		case j < len(predicted):
 			total = predicted[j].Measurement.Total
 		}
-		operations := total.IOPS * units.IOPS(operationsPerIO(performanceOf(a.catalog, a.profile, p), p))
+		operations := total.IOPS * units.IOPS(usageOfDisk(performanceOf(a.catalog, a.profile, p), a.profile, p).operations)
 		allIOPS, all = allIOPS+operations, all+total.Throughput
 		if j == i {
 			ownIOPS, own = operations, total.Throughput

@@ -34,6 +34,8 @@ func TestPerformanceOfStripe(t *testing.T) {
 		"two gp2, large blocks": {striped(64*units.KiB, gp2, gp2), units.MiB, 600, 6000, 10.8e6, 256, 4},
 		// 341.3 KiB on each: two operations there.
 		"three gp3": {striped(64*units.KiB, gp3, gp3, gp3), units.MiB, 9000, 9000, 0, 375, 6},
+		// At 0, 48, 96 and 144 KiB: the second crosses the end of a chunk at 64, the third that at 128: 6 parts of 4 I/Os.
+		"blocks that cross chunks": {striped(64*units.KiB, gp2, gp2, gp2), 48 * units.KiB, 900, 9000, 16.2e6, 384, 1.5},
 		// One chunk of 512 KiB: two operations.
 		"large chunks": {striped(512*units.KiB, gp3, gp3, gp3), 512 * units.KiB, 9000, 9000, 0, 375, 2},
 		// The slower of each, twice.
@@ -42,9 +44,21 @@ func TestPerformanceOfStripe(t *testing.T) {
 		p := workload.Phase{Volume: "raid", Pattern: workload.RandRead, BlockSize: tt.block}
 		perf := performanceOf(ebs.Embedded(), tt.profile, p)
 		if float64(perf.Baseline) != tt.baseline || float64(perf.Burst) != tt.burst || float64(perf.Credits) != tt.credits ||
-			perf.Throughput.MiBps() != tt.through || operationsPerIO(perf, p) != tt.operations {
-			t.Errorf("%s: %+v, %v operations; want %v", name, perf, operationsPerIO(perf, p), tt)
+			perf.Throughput.MiBps() != tt.through || usageOfDisk(perf, tt.profile, p).operations != tt.operations {
+			t.Errorf("%s: %+v, %v; want %v", name, perf, usageOfDisk(perf, tt.profile, p), tt)
 		}
+	}
+}
+
+// At random, each part of an I/O takes a whole MiB of an HDD volume's throughput. 96 KiB at 0, 96, 192 and 288 KiB cross one
+// end of a chunk each, at 64, 128, 256 and 320 KiB: 2 parts, 2 MiB.
+func TestUsageOfAStripeOfHDD(t *testing.T) {
+	st1 := ebs.Volume{Type: ebs.ST1, Size: units.TiB}
+	profile := striped(64*units.KiB, st1, st1)
+	p := workload.Phase{Volume: "raid", Pattern: workload.RandRead, BlockSize: 96 * units.KiB}
+	got := usageOfDisk(performanceOf(ebs.Embedded(), profile, p), profile, p)
+	if want := (usage{operations: 2, data: 2 << 20}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 

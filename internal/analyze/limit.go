@@ -23,8 +23,8 @@ type ceiling struct {
 const near = 0.05
 
 // ceilings of a phase, in the order in which the model asks them.
-func ceilings(perf ebs.Performance, p workload.Phase, instance *ebs.Instance) []ceiling {
-	operations, size := operationsPerIO(perf, p), dataPerIO(perf, p)
+func ceilings(perf ebs.Performance, p workload.Phase, each usage, instance *ebs.Instance) []ceiling {
+	operations, size := each.operations, each.data
 	var all []ceiling
 	if perf.Bursts() {
 		all = append(all,
@@ -58,16 +58,6 @@ func instanceCeilings(instance ebs.Instance, operations float64, size units.Byte
 	add(model.InstanceIOPS, float64(instance.BaselineIOPS)/operations, float64(instance.MaximumIOPS)/operations)
 	add(model.InstanceThroughput, float64(instance.BaselineThroughput)/float64(size), float64(instance.MaximumThroughput)/float64(size))
 	return all
-}
-
-// operationsPerIO is how many operations an I/O of the phase counts as.
-func operationsPerIO(perf ebs.Performance, p workload.Phase) float64 {
-	return perf.Operations(p.BlockSize, !p.Pattern.Random())
-}
-
-// dataPerIO is how much throughput an I/O of the phase uses up.
-func dataPerIO(perf ebs.Performance, p workload.Phase) float64 {
-	return float64(perf.Data(p.BlockSize, !p.Pattern.Random()))
 }
 
 // holding returns the ceiling that holds a level. Where none is near, latency and queue depth alone set the rate.

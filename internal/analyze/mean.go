@@ -95,7 +95,7 @@ func (r reader) fullLasts(rate float64, lasting ceiling) float64 {
 	case GP2Credits:
 		return float64(r.perf.Credits) / (rate*r.operations - float64(r.perf.Baseline))
 	case HDDCredits:
-		return float64(r.perf.DataCredits) / (rate*dataPerIO(r.perf, r.subject.phase) - float64(r.perf.BaselineThroughput))
+		return float64(r.perf.DataCredits) / (rate*r.data - float64(r.perf.BaselineThroughput))
 	case InstanceBurst:
 		return r.instanceBurst(lasting.limit) / (rate/lasting.iops - 1)
 	default:

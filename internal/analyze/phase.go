@@ -13,24 +13,25 @@ import (
 
 // subject is what is known about a phase without its result.
 type subject struct {
-	phase      workload.Phase // compressed
-	perf       ebs.Performance
-	instance   *ebs.Instance
-	operations float64 // that an I/O counts as
-	ceilings   []ceiling
-	compress   float64
-	restored   bool // from a snapshot: what is touched first is slow
-	balance    balance
-	inFlight   float64 // I/Os on average, where no queue depth is stated; zero where that is not known either
+	phase    workload.Phase // compressed
+	perf     ebs.Performance
+	instance *ebs.Instance
+	usage    // of an I/O
+	ceilings []ceiling
+	compress float64
+	restored bool // from a snapshot: what is touched first is slow
+	balance  balance
+	inFlight float64 // I/Os on average, where no queue depth is stated; zero where that is not known either
 }
 
 // subject returns what is known about the phase of an index, which has the given instance to itself.
 func (a *analysis) subject(i int, instance *ebs.Instance) subject {
 	p := a.profile.Phases[i]
 	perf := performanceOf(a.catalog, a.profile, p)
+	each := usageOfDisk(perf, a.profile, p)
 	s := subject{
-		phase: p, perf: perf, instance: instance, operations: operationsPerIO(perf, p),
-		ceilings: ceilings(perf, p, instance), compress: a.run.Compress,
+		phase: p, perf: perf, instance: instance, usage: each,
+		ceilings: ceilings(perf, p, each, instance), compress: a.run.Compress,
 	}
 	s.restored = a.profile.Members(p.Volume)[0].Restored != nil
 	if perf.Bursts() {

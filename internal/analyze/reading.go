@@ -67,7 +67,7 @@ type reader struct {
 func newReader(catalog *ebs.Catalog, given Given, r result.Reading, b beside) reader {
 	stated := r.Workload
 	rd := reader{catalog: catalog, given: given, reading: r, members: raid(r.Disks), beside: b, total: summary(r.Total), pace: paceOf(r)}
-	rd.subject = subject{compress: 1, operations: 1, instance: b.ofInstance(given.Instance), phase: workload.Phase{
+	rd.subject = subject{compress: 1, usage: usage{operations: 1}, instance: b.ofInstance(given.Instance), phase: workload.Phase{
 		Name: r.Job, Pattern: workload.Pattern(stated.Pattern), BlockSize: observed(r), QueueDepth: max(0, stated.QueueDepth), Jobs: max(0, stated.Jobs),
 		Duration: stated.Duration + stated.RampTime, ThinkTime: thinkTime(stated), RateIOPS: rd.pace.total(stated.Pattern),
 	}}
@@ -81,8 +81,8 @@ func newReader(catalog *ebs.Catalog, given Given, r result.Reading, b beside) re
 	case given.Volume != nil:
 		rd.perf = b.of(together(catalog.Performance(*given.Volume), max(1, len(rd.members))))
 		rd.subject.phase.Volume = string(given.Volume.Type)
-		rd.operations = operationsPerIO(rd.perf, rd.subject.phase)
-		rd.ceilings = ceilings(rd.perf, rd.subject.phase, rd.instance)
+		rd.usage = usageOf(rd.perf, rd.subject.phase)
+		rd.ceilings = ceilings(rd.perf, rd.subject.phase, rd.usage, rd.instance)
 	case given.Instance != nil:
 		rd.ceilings = instanceCeilings(*rd.instance, rd.operationsOf(ebs.GP3), rd.subject.phase.BlockSize)
 	}

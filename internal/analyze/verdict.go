@@ -132,7 +132,7 @@ func (s subject) borrowed(level float64) string {
 		}
 		return text + "."
 	case lasting.limit == model.VolumeBaselineThroughput:
-		spent := level*dataPerIO(s.perf, s.phase) - float64(s.perf.BaselineThroughput) // bytes a second
+		spent := level*s.data - float64(s.perf.BaselineThroughput) // bytes a second
 		return fmt.Sprintf("%s on burst credits to the end: at this rate a full bucket lasts %s, then %s remain.",
 			s.rate(level), duration(float64(s.perf.DataCredits)/spent), s.rate(lasting.iops))
 	case s.instance != nil && !lasting.bursting && (lasting.limit == model.InstanceIOPS || lasting.limit == model.InstanceThroughput):
