@@ -33,6 +33,7 @@ func TestPlanValidate(t *testing.T) {
 		"as short as can be":   {func(p *Plan) { p.Compress = 120 }, ""},
 		"too short":            {func(p *Plan) { p.Compress = 121 }, "use a smaller one"},
 		"stretched":            {func(p *Plan) { p.Compress = 0.5 }, "--compress 0.5"},
+		"compressed too much":  {func(p *Plan) { p.Compress, p.Target = 1e9, result.Simulated }, "use 1 (not compressed) to 1000000"},
 		"compressed real path": {func(p *Plan) { p.Target = result.Path }, "emulated and simulated volumes only"},
 		"real path":            {func(p *Plan) { p.Target, p.Compress = result.Path, 1 }, ""},
 		"no phases":            {func(p *Plan) { p.Profile.Phases = nil }, "at least one volume and one phase"},

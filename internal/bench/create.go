@@ -48,7 +48,7 @@ func (p Plan) Validate() error {
 		return err
 	}
 	if !(p.Compress >= 1 && p.Compress <= result.MaxCompress) {
-		return fmt.Errorf("--compress %v: use 1 (not compressed) or more", p.Compress)
+		return fmt.Errorf("--compress %v: use 1 (not compressed) to %d", p.Compress, int(result.MaxCompress))
 	}
 	if p.Compress > emulate.MaxCompress && p.Target == result.Emulated {
 		return fmt.Errorf("--compress %v: an emulated volume takes at most %v", p.Compress, float64(emulate.MaxCompress))

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -115,6 +117,9 @@ func runBench(ctx context.Context, o benchOptions, catalog *ebs.Catalog, given f
 				return usage("--resume goes on with the run as it was; leave out --%s", flag)
 			}
 		}
+		if _, err := os.Stat(filepath.Join(o.resume, result.RunFile)); isOneOf(err, fs.ErrNotExist, syscall.ENOTDIR) {
+			return usage("--resume %s is not a run directory: it has no %s", o.resume, result.RunFile)
+		}
 		d, err := bench.Resume(o.resume, time.Now())
 		if err != nil {
 			return err
@@ -201,6 +206,11 @@ func present(dir string, r report.Report, format string, stdout io.Writer) error
 	if err := save(dir, r); err != nil {
 		return err
 	}
+	return presentSaved(dir, r, format, stdout)
+}
+
+// presentSaved shows the findings of a run.
+func presentSaved(dir string, r report.Report, format string, stdout io.Writer) error {
 	if err := show(stdout, r, format); err != nil || format != "text" {
 		return err
 	}

@@ -107,7 +107,7 @@ func runSimulate(ctx context.Context, o simulateOptions, catalog *ebs.Catalog, s
 	if err != nil {
 		return err
 	}
-	return present(dir, r, o.output, stdout)
+	return presentSaved(dir, r, o.output, stdout)
 }
 
 // runAgainst predicts a run that was measured and compares the two.
@@ -126,17 +126,14 @@ func runAgainst(ctx context.Context, o simulateOptions, given *ebs.Catalog, stdo
 		Profile: measured.Run.Profile, Catalog: measured.Catalog, Compress: measured.Run.Compress, Target: result.Simulated,
 		Runs: o.runs, Tool: tool(), Command: "ebscope simulate --against " + o.against + o.catalog,
 	}
-	dir, r, err := simulated(ctx, plan, stderr)
-	if err != nil {
-		return err
-	}
-	if err := save(dir, r); err != nil {
+	if _, _, err := simulated(ctx, plan, stderr); err != nil {
 		return err
 	}
 	return showAgainst(stdout, measured, o.output)
 }
 
-// simulated carries a plan out and writes its run directory. Nothing is written before the whole of it is known.
+// simulated carries a plan out and writes its run directory with the findings. Nothing is written before the whole of it is
+// known, and nothing is left where it cannot be written.
 func simulated(ctx context.Context, plan bench.Plan, stderr io.Writer) (dir string, r report.Report, err error) {
 	bar := newVirtualProgress(stderr)
 	phases, err := simulate.Run(ctx, plan.Catalog, plan.Profile, plan.Compress, bar.show)
@@ -146,13 +143,20 @@ func simulated(ctx context.Context, plan bench.Plan, stderr io.Writer) (dir stri
 	}
 	d, err := bench.Create(plan, result.Environment{Instance: plan.Profile.Instance}, time.Now())
 	if err != nil {
-		return "", report.Report{}, err
+		return "", report.Report{}, noSpace(err)
 	}
-	defer func() { err = errors.Join(err, d.Release()) }()
+	if r, err = saveSimulated(d, plan.Catalog, phases); err != nil {
+		return "", report.Report{}, errors.Join(noSpace(err), d.Discard())
+	}
+	return d.Path, r, d.Release()
+}
+
+// saveSimulated writes what was simulated into its run directory. A simulation is its own prediction.
+func saveSimulated(d *bench.Directory, catalog *ebs.Catalog, phases []simulate.Phase) (report.Report, error) {
 	measured := make([]*result.Measurement, len(phases))
 	for i, p := range phases {
 		if err := result.SaveMeasurement(filepath.Join(d.Path, d.Run.Phases[i].Dir), p.Measurement); err != nil {
-			return "", report.Report{}, err
+			return report.Report{}, err
 		}
 		d.Run.Phases[i].State, d.Run.Phases[i].Credits = result.Done, p.Credits
 		measured[i] = &p.Measurement
@@ -160,8 +164,16 @@ func simulated(ctx context.Context, plan bench.Plan, stderr io.Writer) (dir stri
 	now := time.Now().UTC()
 	d.Run.Finished = &now
 	if err := d.Run.Save(d.Path); err != nil {
-		return "", report.Report{}, err
+		return report.Report{}, err
 	}
-	// A simulation is its own prediction.
-	return d.Path, analyzed(plan.Catalog, d.Run, measured, phases), nil
+	r := analyzed(catalog, d.Run, measured, phases)
+	return r, save(d.Path, r)
+}
+
+// noSpace declines what cannot be done for want of space.
+func noSpace(err error) error {
+	if !isOneOf(err, syscall.ENOSPC, syscall.EDQUOT) {
+		return err
+	}
+	return &bench.DeclinedError{Reason: err.Error() + "; free some, or name another folder with --runs"}
 }

@@ -84,7 +84,7 @@ func TestBadInput(t *testing.T) {
 		"too much throughput":      {profile("type: gp3, size: 100GiB", "type: gp3, size: 100GiB, iops: 16000, throughput: 2500MiB/s"), 2, "2,000 MiB/s"},
 		"too many per GiB":         {profile("type: gp3, size: 100GiB", "type: gp3, size: 20GiB, iops: 15000"), 2, "500 IOPS per GiB"},
 		"too much per IOPS":        {profile("type: gp3, size: 100GiB", "type: gp3, size: 100GiB, throughput: 1000MiB/s"), 2, "0.25 MiB/s per IOPS"},
-		"resume of nothing":        {args("bench", "--resume", "."), 1, "not a run directory"},
+		"resume of nothing":        {args("bench", "--resume", "."), 2, "not a run directory"},
 		"resume with a profile":    {args("bench", "--resume", ".", "--profile", "quick"), 2, "leave out --profile"},
 		"newer form":               {record(`{"form": 99}`), 1, "newer ebscope"},
 		"truncated record":         {record(`{"form": 1, "id": "x`), 1, "damaged"},
