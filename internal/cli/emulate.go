@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"ebscope/internal/bench"
 	"ebscope/internal/ebs"
 	"ebscope/internal/emulate"
 	"ebscope/internal/model"
@@ -52,7 +54,7 @@ volume does. Ctrl-C takes it down again.`,
 			if err != nil {
 				return err
 			}
-			return runEmulate(cmd.Context(), o, catalog, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return runEmulate(cmd.Context(), o, catalog, cmd.Flags().Changed, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
@@ -69,7 +71,7 @@ volume does. Ctrl-C takes it down again.`,
 	return cmd
 }
 
-func runEmulate(ctx context.Context, o emulateOptions, catalog *ebs.Catalog, stdout, stderr io.Writer) error {
+func runEmulate(ctx context.Context, o emulateOptions, catalog *ebs.Catalog, given func(flag string) bool, stdout, stderr io.Writer) error {
 	cfg, err := emulateConfig(o, catalog, stderr)
 	if err != nil {
 		return usageError{err}
@@ -77,6 +79,12 @@ func runEmulate(ctx context.Context, o emulateOptions, catalog *ebs.Catalog, std
 	credits, err := workload.ParsePercent(o.credits)
 	if err != nil {
 		return usage("--credits: %w", err)
+	}
+	if reason := workload.NoCredits(catalog, cfg.Volume); reason != "" && given("credits") {
+		return usage("--credits is the share of burst credits, and %s; leave it out", reason)
+	}
+	if err := checkImage(o.image, cfg.Volume.Size); err != nil {
+		return err
 	}
 	sweep(ctx, stderr)
 	// After the sweep: a dead file system at the directory would answer with errors.
@@ -122,6 +130,29 @@ func emulateConfig(o emulateOptions, catalog *ebs.Catalog, stderr io.Writer) (em
 	}, nil
 }
 
+// checkImage refuses a file that cannot be the data of a volume of a size. A file without content becomes one.
+func checkImage(path string, size units.Bytes) error {
+	if path == "" {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		info, err = os.Stat(filepath.Dir(path))
+		if err == nil && info.IsDir() {
+			return nil
+		}
+	}
+	switch {
+	case err != nil:
+		return usage("--image: %w", err)
+	case info.IsDir():
+		return usage("--image %s: it is a directory; name a file in it", path)
+	case info.Mode().IsRegular() && info.Size() != 0 && units.Bytes(info.Size()) != size:
+		return usage("--image %s holds a volume of %v, not of %v; give that size, or name another file", path, units.Bytes(info.Size()), size)
+	}
+	return nil
+}
+
 // checkMount finds out what would keep the volume from being formatted and mounted while nothing is erased yet.
 func checkMount(o emulateOptions) error {
 	kinds := strings.Join(emulate.FileSystems(), ", ")
@@ -141,7 +172,29 @@ func checkMount(o emulateOptions) error {
 	} else if !dir.IsDir() {
 		return usage("--mount %s: it is not a directory", o.mount)
 	}
+	if err := vacant(o.mount); err != nil {
+		return err
+	}
 	return emulate.CheckMount(o.mkfs)
+}
+
+// vacant declines a directory whose content a mount would hide from those who use it.
+func vacant(dir string) error {
+	kind, mounted, err := emulate.Mounted(dir)
+	if err != nil {
+		return fmt.Errorf("--mount: %w", err)
+	}
+	if mounted {
+		return &bench.DeclinedError{Reason: fmt.Sprintf("--mount %s: the %s that is mounted there would be hidden; unmount it, or name another directory", dir, kind)}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("--mount: %w", err)
+	}
+	if len(entries) > 0 {
+		return &bench.DeclinedError{Reason: fmt.Sprintf("--mount %s: it is not empty, and what is in it (%s) would be hidden; name an empty directory", dir, entries[0].Name())}
+	}
+	return nil
 }
 
 // serve mounts the volume, starts its clock and keeps it up until ctx ends.

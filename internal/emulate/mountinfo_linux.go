@@ -28,6 +28,23 @@ func mounts() []mountEntry {
 	return parseMounts(string(table))
 }
 
+// Mounted says whether a directory is one that something is mounted at, and of which kind that is.
+func Mounted(dir string) (kind string, ok bool, err error) {
+	path, err := filepath.Abs(dir)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path) // as the mount table has it
+	}
+	if err != nil {
+		return "", false, err
+	}
+	for _, m := range mounts() {
+		if m.dir == path {
+			kind, ok = m.kind, true // the latest is the one that is seen
+		}
+	}
+	return kind, ok, nil
+}
+
 // parseMounts reads the form that proc(5) gives: "36 35 98:0 /root /dir options… - type source options".
 func parseMounts(table string) (entries []mountEntry) {
 	for line := range strings.Lines(table) {

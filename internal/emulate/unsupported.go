@@ -39,6 +39,9 @@ func (d *Device) Mount(string, string) (string, error) { return "", unavailable(
 // CheckMount returns an Unavailable error here.
 func CheckMount(string) error { return unavailable() }
 
+// Mounted returns an Unavailable error here.
+func Mounted(string) (kind string, ok bool, err error) { return "", false, unavailable() }
+
 // Close has nothing to do here.
 func (d *Device) Close(context.Context) error { return nil }
 
