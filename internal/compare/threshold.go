@@ -85,9 +85,13 @@ func (t Threshold) about(r Row) bool {
 	return r.Metric == t.Metric && r.Ratio != nil && (t.Phase == "" || t.Phase == r.Phase || t.Phase == r.BPhase)
 }
 
+// hair is far below what anybody measures, in percent: 950 ÷ 1,000 − 1 is a hair more than −5 % in floating point, and a change
+// of just a threshold is not past it.
+const hair = 1e-6
+
 func (t Threshold) passed(r Row) bool {
 	change := 100 * (*r.Ratio - 1)
-	return t.Below && change < t.Percent || !t.Below && change > t.Percent
+	return t.Below && change < t.Percent-hair || !t.Below && change > t.Percent+hair
 }
 
 // judge holds every row against the thresholds. A difference that was tested counts only where it is proved.

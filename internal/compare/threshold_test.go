@@ -2,6 +2,7 @@ package compare
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -86,6 +87,32 @@ func TestJudge(t *testing.T) {
 		d.judge(thresholds)
 		if d.Regression != tt.want || d.Rows[0].Regression != tt.want || len(d.Regressions) > 0 != tt.want || len(d.Unjudged) != tt.unjudged {
 			t.Errorf("%s: regression %v, %q, unjudged %q", name, d.Regression, d.Regressions, d.Unjudged)
+		}
+	}
+}
+
+// A change of just the threshold is not past it, whichever way floating point rounds it; one of a hundredth of a percent more is.
+func TestJudgeAtTheThreshold(t *testing.T) {
+	for percent := 1; percent <= 20; percent++ {
+		for _, tt := range []struct {
+			on     string
+			metric Metric
+			b      float64 // of 1,000
+			want   bool
+		}{
+			{fmt.Sprintf("iops<-%d%%", percent), IOPS, 1000 - 10*float64(percent), false},
+			{fmt.Sprintf("iops<-%d%%", percent), IOPS, 1000 - 10*float64(percent) - 0.1, true},
+			{fmt.Sprintf("p99>+%d%%", percent), LatencyP99, 1000 + 10*float64(percent), false},
+			{fmt.Sprintf("p99>+%d%%", percent), LatencyP99, 1000 + 10*float64(percent) + 0.1, true},
+		} {
+			thresholds, err := ParseThresholds(tt.on)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := Document{Rows: []Row{row("x", tt.metric, tt.b/1000, Untested, false)}}
+			if d.judge(thresholds); d.Regression != tt.want {
+				t.Errorf("%v against 1,000, %s: regression %v", tt.b, tt.on, d.Regression)
+			}
 		}
 	}
 }
