@@ -139,8 +139,9 @@ func changeOf(r compare.Row) string {
 	if r.RatioLow == nil || r.RatioHigh == nil {
 		return text
 	}
-	wide := max(*r.RatioHigh-*r.Ratio, *r.Ratio-*r.RatioLow)
-	return text + " ± " + strconv.FormatFloat(100*wide, 'f', 1, 64)
+	// A ratio reaches further up than down: half of the whole, as ±, would put the lower bound of a proved rise below zero.
+	bound := func(ratio float64) string { return strings.TrimSuffix(signed(100*(ratio-1)), " %") }
+	return fmt.Sprintf("%s (%s to %s)", text, bound(*r.RatioLow), bound(*r.RatioHigh))
 }
 
 func pValue(r compare.Row) string {
@@ -188,7 +189,7 @@ func (v comparisonView) notes() []string {
 		notes = append(notes, fmt.Sprintf("Not compared: %s of %s: %s.", strings.TrimSpace(l.Volume+" "+l.Phase), l.Subject, l.Reason))
 	}
 	if len(v.Rows) > 0 {
-		notes = append(notes, "~ means that no difference is proved at a level of 5 %; ± is a 95 % confidence interval, in percent of A.")
+		notes = append(notes, "~ means that no difference is proved at a level of 5 %; a change stands with its 95 % confidence interval.")
 	}
 	return append(notes, v.methods()...)
 }

@@ -39,7 +39,7 @@ func TestComparison(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"volume: A gp3, B gp2 (randread)", "randread (gp2 against gp3)", "3,000", "−90.0 % ± 0.0", "<0.001",
+		"volume: A gp3, B gp2 (randread)", "randread (gp2 against gp3)", "3,000", "−90.0 % (−90.0 to −90.0)", "<0.001",
 		"Regression: IOPS of randread (gp2 against gp3) changed by −90.0 %", "p99>+10%", "moving-block",
 		"Proved worse: 1 of 1 figures",
 	} {
@@ -66,7 +66,7 @@ func TestComparisonFormats(t *testing.T) {
 	if err := ComparisonMarkdown(&markdown, d); err != nil {
 		t.Fatal(err)
 	}
-	if want := "| IOPS | 3,000 | 300 | −90.0 % ± 0.0 | <0.001 |"; !strings.Contains(markdown.String(), want) || strings.Contains(markdown.String(), "<script") {
+	if want := "| IOPS | 3,000 | 300 | −90.0 % (−90.0 to −90.0) | <0.001 |"; !strings.Contains(markdown.String(), want) || strings.Contains(markdown.String(), "<script") {
 		t.Errorf("no %q, or markup, in\n%s", want, markdown.String())
 	}
 	if err := ComparisonCSV(&table, d); err != nil {
@@ -140,6 +140,22 @@ func TestComparisonLabels(t *testing.T) {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("%s: no %q in\n%.2000s", name, want, b.String())
 			}
+		}
+	}
+}
+
+// The interval of a ratio is not symmetric: both of its bounds stand there, and agree with what is proved.
+func TestIntervalOfAChange(t *testing.T) {
+	row := func(ratio, low, high float64) compare.Row {
+		return compare.Row{Significant: true, Ratio: &ratio, RatioLow: &low, RatioHigh: &high}
+	}
+	for want, r := range map[string]compare.Row{
+		"+79.6 % (+31.2 to +196.0)": row(1.796, 1.312, 2.96), // ± 116.4 would reach down to −36.8
+		"−10.0 % (−10.4 to −9.5)":   row(0.9, 0.896, 0.905),
+		"~":                         {Ratio: new(float64)},
+	} {
+		if got := changeOf(r); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
