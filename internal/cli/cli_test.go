@@ -33,6 +33,17 @@ func TestNamesAreGivenOnce(t *testing.T) {
 	}
 }
 
+// A catalog that cannot be written is refused before AWS is asked, which there is none of here.
+func TestUpdateNeedsAFile(t *testing.T) {
+	for file, want := range map[string]string{filepath.Join(t.TempDir(), "nodir", "x.yaml"): "no such file", t.TempDir(): "is a directory"} {
+		var stdout, stderr bytes.Buffer
+		code := Main(t.Context(), []string{"ebscope", "limits", "update", "--from-aws", "-o", file}, &stdout, &stderr)
+		if code != exitUsage || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%s: exit code %d, %s; want one that says %q", file, code, stderr.String(), want)
+		}
+	}
+}
+
 func TestAgainstTakesARunDirectory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -67,6 +68,9 @@ const writtenByUpdate = "# Written by `ebscope limits update --from-aws`"
 
 func runUpdate(ctx context.Context, o updateOptions, catalog *ebs.Catalog, stderr io.Writer) error {
 	if err := replaceable(o.file); err != nil {
+		return err
+	}
+	if err := creatable(o.file); err != nil {
 		return err
 	}
 	account, err := cloud.Open(ctx)
@@ -131,6 +135,9 @@ func replaceable(path string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
+		return usage("--output %s: it is a directory; name a file in it", path)
+	}
 	if err != nil {
 		return fmt.Errorf("write the catalog: %w", err)
 	}
@@ -138,4 +145,16 @@ func replaceable(path string) error {
 		return &bench.DeclinedError{Reason: path + " exists and is not a catalog that update has written; name another file"}
 	}
 	return nil
+}
+
+// creatable refuses a file whose folder is not there or takes no files: AWS would be asked in vain.
+func creatable(path string) error {
+	probe, err := os.CreateTemp(filepath.Dir(path), ".ebscope-*")
+	if at := (*fs.PathError)(nil); errors.As(err, &at) {
+		err = at.Err // and not the name of the probe
+	}
+	if err != nil {
+		return usage("--output %s: %w; name a file in a folder that takes files", path, err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }

@@ -42,8 +42,12 @@ func (a Account) Instances(ctx context.Context, region string, names []string) (
 
 func (a Account) instancePages(ctx context.Context, region string, input *ec2.DescribeInstanceTypesInput) ([]ebs.Instance, error) {
 	var all []ebs.Instance
+	var so paging
 	for pages := ec2.NewDescribeInstanceTypesPaginator(a.ec2(region), input); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
+		if err == nil {
+			err = so.next(page.NextToken)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("instance types of %s: %w", region, meaning(err))
 		}

@@ -31,8 +31,12 @@ func (a Account) Prices(ctx context.Context, catalog *ebs.Catalog, region string
 				{Type: types.FilterTypeTermMatch, Field: aws.String("productFamily"), Value: aws.String(family)},
 			},
 		})
+		var so paging
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
+			if err == nil {
+				err = so.next(page.NextToken)
+			}
 			if err != nil {
 				return prices, nil, fmt.Errorf("prices of %s: %w", region, meaning(err))
 			}

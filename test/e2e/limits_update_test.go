@@ -66,7 +66,7 @@ func TestLimitsUpdate(t *testing.T) {
 		{"unknown region", "", good, "--from-aws --region mars-north-1 -o aws.yaml", 2, "no prices for the region mars-north-1"},
 		{"unknown type", "", good, "--from-aws --instance-types m5.tiny -o aws.yaml", 2, "no such instance type"},
 		{"denied", "UnauthorizedOperation", good, "--from-aws -o aws.yaml", 4, "ec2:DescribeInstanceTypes"},
-		{"no such folder", "", good, "--from-aws -o missing/aws.yaml", 1, "missing"},
+		{"no such folder", "", good, "--from-aws -o missing/aws.yaml", 2, "missing"},
 	} {
 		if tt.fault != "" {
 			server.Fail(fakeaws.Fault{Service: "ec2", Status: http.StatusForbidden, Code: tt.fault})
