@@ -11,10 +11,32 @@ import (
 // judgeAbove takes back what limits would say of a reading that is above them, since nothing of it is the volume's own. It
 // says so in the place of a verdict.
 func (r reader) judgeAbove(p *Phase, rate float64) {
-	p.Verdict, p.Burst, p.Cliff, p.LimitedBy = "", "", nil, []LimitShare{}
-	p.Warnings = slices.DeleteFunc(p.Warnings, func(w result.Warning) bool { return w.Code == "burst-only" || w.Code == "two-causes" })
+	p.takeBack()
 	p.Summary = fmt.Sprintf("%s is more than the %s that %s: a cache, never-written blocks or another volume.",
 		r.rate(rate), r.rate(highest(r.ceilings)), r.able())
+}
+
+// judgeBeyond does the same for a phase of a run.
+func (s subject) judgeBeyond(p *Phase, m result.Measurement) {
+	if !has(p.Warnings, "above-limit") {
+		return
+	}
+	samples, _ := clean(m.IOPS)
+	rate := summary(m.Total).iops
+	if samples = during(samples, s.phase.Duration); len(samples) > 1 {
+		rate = mainLevel(newCourse(samples))
+	}
+	if most := highest(s.ceilings); rate > most*(1+near) {
+		p.takeBack()
+		p.Summary = fmt.Sprintf("%s is more than the %s that volume and instance allow: a cache, or blocks that were never written, served the I/O.",
+			s.rate(rate), s.rate(most))
+	}
+}
+
+// takeBack removes what was concluded from limits.
+func (p *Phase) takeBack() {
+	p.Verdict, p.Burst, p.Cliff, p.LimitedBy = "", "", nil, []LimitShare{}
+	p.Warnings = slices.DeleteFunc(p.Warnings, func(w result.Warning) bool { return w.Code == "burst-only" || w.Code == "two-causes" })
 }
 
 // able says whose limit is the lowest: "a gp2 volume of 100 GiB can do", "m5.large can pass on".

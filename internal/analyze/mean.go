@@ -47,6 +47,9 @@ func (r reader) judgeMean(p *Phase) {
 	case rate <= lasting.iops*(1-near):
 		p.Verdict, p.LimitedBy = Sustained, []LimitShare{{model.QueueDepth, 1}}
 		p.Summary = fmt.Sprintf("%s, below every limit: %s and latency set the rate.", mean, r.depth())
+	case r.unclear(rate) != "":
+		p.Verdict, p.LimitedBy = "", []LimitShare{}
+		p.Summary = fmt.Sprintf("%s: %s", mean, r.unclear(rate))
 	case rate <= lasting.iops*(1+near):
 		p.Verdict, p.LimitedBy = Sustained, []LimitShare{{lasting.limit, 1}}
 		p.Summary = fmt.Sprintf("%s, held by the %s.", mean, limitWords[lasting.limit])

@@ -19,6 +19,7 @@ type subject struct {
 	usage    // of an I/O
 	ceilings []ceiling
 	compress float64
+	striped  bool // RAID 0 over several volumes
 	restored bool // from a snapshot: what is touched first is slow
 	balance  balance
 	inFlight float64 // I/Os on average, where no queue depth is stated; zero where that is not known either
@@ -33,6 +34,7 @@ func (a *analysis) subject(i int, instance *ebs.Instance) subject {
 		phase: p, perf: perf, instance: instance, usage: each,
 		ceilings: ceilings(perf, p, each, instance), compress: a.run.Compress,
 	}
+	_, s.striped = a.profile.Stripe(p.Volume)
 	s.restored = a.profile.Members(p.Volume)[0].Restored != nil
 	if perf.Bursts() {
 		s.balance = balanceOf(a.run.Phases[i].Credits)
@@ -63,6 +65,7 @@ func (a *analysis) phase(s subject, i int, m *result.Measurement, predicted *sim
 		return
 	}
 	s.measure(&p, *m)
+	s.judgeBeyond(&p, *m)
 	a.document.Phases = append(a.document.Phases, p)
 	a.document.Checks = append(a.document.Checks, s.checks(p, *m)...)
 }

@@ -28,8 +28,9 @@ func TestShortPhase(t *testing.T) {
 	}{
 		"no sample":  {nil, 32, 51 * time.Millisecond, nil, "", "627 MiB/s on average: the phase is too short to show a level.", false},
 		"one sample": {levels(140, 1), 200, 1600 * time.Millisecond, nil, "", "125 MiB/s on average: the phase is too short to show a level.", false},
-		"too fast":   {nil, 200, 51 * time.Millisecond, nil, "", "3,922 MiB/s on average: the phase is too short to show a level.", true},
-		"no series":  {nil, 12_500, 100 * time.Second, nil, "", "125 MiB/s on average: without a series, no level can be seen.", false},
+		"too fast": {nil, 200, 51 * time.Millisecond, nil, "",
+			"3,922 MiB/s is more than the 125 MiB/s that volume and instance allow: a cache, or blocks that were never written, served the I/O.", true},
+		"no series": {nil, 12_500, 100 * time.Second, nil, "", "125 MiB/s on average: without a series, no level can be seen.", false},
 		"credits went": {levels(140, 1), 200, 1600 * time.Millisecond, &result.Credits{Start: 5000}, analyze.BurstThenBaseline,
 			"125 MiB/s on average: the burst credits were spent, but there are too few samples to show when.", false},
 	} {

@@ -9,6 +9,8 @@ import (
 	"ebscope/internal/ebs"
 	"ebscope/internal/result"
 	"ebscope/internal/simulate"
+	"ebscope/internal/units"
+	"ebscope/internal/workload"
 )
 
 // Credits that last for less than a sample or two leave no level to fall from.
@@ -47,6 +49,64 @@ func TestCreditsSpentAtOnce(t *testing.T) {
 		}
 		if slices.Contains(codes(p.Warnings), "differs-from-model") {
 			t.Errorf("%s: differs from what the model says just so: %v", name, p.Warnings)
+		}
+	}
+}
+
+// Where the balance is known, it tells a burst from a baseline that is hardly less.
+func TestCreditsSpentNearTheBaseline(t *testing.T) {
+	iops := ebs.Volume{Type: ebs.GP2, Size: 999 * units.GiB}       // 2,997 of 3,000
+	throughput := ebs.Volume{Type: ebs.GP2, Size: 170 * units.GiB} // 510 operations of 512: 127.5 MiB/s of 128
+	for name, tt := range map[string]struct {
+		volume  ebs.Volume
+		phase   workload.Phase
+		values  []float64
+		credits result.Credits
+		verdict analyze.Verdict
+		summary string
+	}{
+		// 600 × 3 = 1,800, and 3,000 in the first second; 5.4 M ÷ 3 = 20.8 days
+		"spending": {iops, small, levels(6000, 1, 3000, 599), result.Credits{Start: 5.4e6, End: 5_395_200}, analyze.BurstOnly,
+			"3,000 IOPS on burst credits to the end: at this rate a full bucket lasts 21 days, then 2,997 IOPS remain; what was left lasts 21 days."},
+		"spending, by throughput": {throughput, large, levels(256, 1, 128, 7199), result.Credits{Start: 5.4e6, End: 5_385_088}, analyze.BurstOnly,
+			"128 MiB/s on burst credits to the end: at this rate a full bucket lasts 31 days, then 127.5 MiB/s remain; what was left lasts 31 days."},
+		"a full bucket": {iops, small, levels(2997, 600), result.Credits{Start: 5.4e6, End: 5.4e6}, analyze.Sustained,
+			"2,997 IOPS throughout, held by the volume's baseline IOPS."},
+		"spent meanwhile": {iops, small, levels(6000, 1, 2999, 599), result.Credits{Start: 4000}, analyze.BurstThenBaseline,
+			"2,999 IOPS throughout: the burst credits were spent, but the burst is too near to the baseline to show when."},
+	} {
+		tt.phase.Duration = time.Duration(len(tt.values)) * time.Second
+		run, measured := handMade(tt.volume, tt.phase, "", time.Second, tt.values...)
+		run.Phases[0].Credits = &tt.credits
+		p := analyze.Run(ebs.Embedded(), run, measured, nil).Phases[0]
+		if p.Verdict != tt.verdict || p.Summary != tt.summary {
+			t.Errorf("%s: %s, %q; want %s, %q", name, p.Verdict, p.Summary, tt.verdict, tt.summary)
+		}
+	}
+}
+
+// What arithmetic leaves of an empty bucket is nothing.
+func TestCreditsAreWhole(t *testing.T) {
+	run, measured := handMade(gp2of100, small, "", time.Second, levels(6000, 1, 300, 59)...)
+	run.Phases[0].Credits = &result.Credits{Start: 5700, End: 5.738e-08}
+	if end := analyze.Run(ebs.Embedded(), run, measured, nil).Phases[0].Credits.End; end == nil || *end != 0 {
+		t.Errorf("%v credits at the end, want 0", end)
+	}
+}
+
+// Of a RAID 0, one volume without credits holds the others, which keep theirs: nothing is spent, and nothing at once.
+func TestCreditsThatAStripeCannotSpend(t *testing.T) {
+	run, measured := handMade(gp2of100, small, "", time.Second, levels(600, 60)...)
+	second := run.Profile.Volumes[0]
+	second.Name = "w"
+	run.Profile.Volumes = append(run.Profile.Volumes, second)
+	run.Profile.Stripes = []workload.Stripe{{Name: "raid", Volumes: []string{run.Profile.Volumes[0].Name, "w"}, ChunkSize: 64 * units.KiB}}
+	run.Profile.Phases[0].Volume, run.Phases[0].Volume = "raid", "raid"
+	for end, want := range map[units.Ops]analyze.Verdict{1781: analyze.Sustained, 15: analyze.BurstThenBaseline} {
+		// 15 of 1,781 are less than the 32 I/Os in flight: they ran out.
+		run.Phases[0].Credits = &result.Credits{Start: 1781, End: end}
+		if p := analyze.Run(ebs.Embedded(), run, measured, nil).Phases[0]; p.Verdict != want {
+			t.Errorf("%v credits at the end: %s, %q; want %s", end, p.Verdict, p.Summary, want)
 		}
 	}
 }

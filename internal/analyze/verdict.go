@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"ebscope/internal/model"
@@ -49,6 +50,9 @@ func (s subject) judgeLevels(c course) (Verdict, string) {
 	if scatterOf(c) > scatter || math.Abs(plain.mean-level) > apart*plain.mean {
 		return Unstable, fmt.Sprintf("%s on average, but samples lie between %s and %s.", s.rate(plain.mean), s.number(plain.min), s.rate(plain.max))
 	}
+	if text := s.borrowed(level); text != "" {
+		return BurstOnly, text
+	}
 	if text := s.spentAtOnce(c, level); text != "" {
 		return BurstThenBaseline, text
 	}
@@ -68,13 +72,13 @@ func (s subject) judgeShort(total totals, window time.Duration) (Verdict, string
 	}
 }
 
-// judgeSteady gives the verdict on a phase that holds one level.
+// judgeSteady gives the verdict on a phase that holds one level and lives on no credits, as far as is known.
 func (s subject) judgeSteady(level float64) (Verdict, string) {
-	if text := s.borrowed(level); text != "" {
-		return BurstOnly, text
-	}
 	if len(s.ceilings) == 0 {
 		return "", fmt.Sprintf("%s throughout.", s.rate(level))
+	}
+	if text := s.unclear(level); text != "" {
+		return "", fmt.Sprintf("%s throughout: %s", s.rate(level), text)
 	}
 	h := holding(level, s.ceilings)
 	if rate := float64(s.phase.RateIOPS); rate > 0 && math.Abs(level/rate-1) < near {
@@ -120,13 +124,13 @@ func (s subject) wandered(c course) string {
 func (s subject) borrowed(level float64) string {
 	lasting := sustainable(s.ceilings)
 	switch {
-	case level <= lasting.iops*(1+near):
+	case level <= lasting.iops*(1+near) && !s.spending(level, lasting):
 		return ""
 	case lasting.limit == model.VolumeBaselineIOPS && s.perf.Bursts():
 		spent := level*s.operations - float64(s.perf.Baseline) // credits a second
 		full := float64(s.perf.Credits) / spent
 		text := fmt.Sprintf("%s on burst credits to the end: at this rate a full bucket lasts %s, then %s remain",
-			s.rate(level), duration(full), s.rate(lasting.iops))
+			s.rate(level), duration(full), s.below(lasting.iops, level))
 		if s.balance.end != nil {
 			text += fmt.Sprintf("; what was left lasts %s", duration(*s.balance.end*s.compress/spent))
 		}
@@ -230,6 +234,14 @@ func (s subject) rate(iops float64) string {
 		return s.number(iops) + " MiB/s"
 	}
 	return s.number(iops) + " IOPS"
+}
+
+// below prints a rate like rate, with a decimal more where it would read like the one above it.
+func (s subject) below(iops, above float64) string {
+	if text := s.rate(iops); text != s.rate(above) || s.phase.BlockSize < largeBlock {
+		return text
+	}
+	return strconv.FormatFloat(iops*s.phase.BlockSize.MiB(), 'f', 1, 64) + " MiB/s"
 }
 
 // time prints a length of time of the run as the volume's own: uncompressed.

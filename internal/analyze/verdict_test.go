@@ -105,8 +105,25 @@ func TestVerdicts(t *testing.T) {
 			map[model.Limit]float64{model.QueueDepth: 1}, "200 IOPS throughout: no limit was reached, queue depth 32 and latency set the rate."},
 		"gp2 without a bucket": {gp2of1TB, small, "", levels(6000, 1, 3000, 99), analyze.Sustained, "",
 			map[model.Limit]float64{model.VolumeBaselineIOPS: 1}, "3,000 IOPS throughout, held by the volume's baseline IOPS."},
-		"gp2 without a bucket, above what it holds": {gp2of1TB, small, "", levels(6000, 1, 4500, 99), analyze.Sustained, "",
-			map[model.Limit]float64{model.QueueDepth: 1}, "4,500 IOPS throughout: no limit was reached, queue depth 32 and latency set the rate."},
+		"gp2 without a bucket, above what it holds": {gp2of1TB, small, "", levels(6000, 1, 4500, 99), "", "",
+			map[model.Limit]float64{}, "4,500 IOPS is more than the 3,000 IOPS that volume and instance allow: a cache, or blocks that were never written, served the I/O."},
+		// No volume of 1 GiB bursts so high: nothing is known of its credits.
+		"gp2 on a disk that is faster": {ebs.Volume{Type: ebs.GP2, Size: units.GiB}, small, "", levels(29_272, 60), "", "",
+			map[model.Limit]float64{}, "29,272 IOPS is more than the 3,000 IOPS that volume and instance allow: a cache, or blocks that were never written, served the I/O."},
+		// 999 × 3 = 2,997, 0.1 % below the burst of 3,000: 5.4 M ÷ 3 = 1.8 M s = 20.8 days.
+		"gp2 whose burst is as good as its baseline": {ebs.Volume{Type: ebs.GP2, Size: 999 * units.GiB}, small, "", levels(6000, 1, 3000, 99), "", "",
+			map[model.Limit]float64{model.VolumeBurstIOPS: 1},
+			"3,000 IOPS throughout: whether it spends credits cannot be measured, for the volume's burst IOPS allows 3,000 operations a second and the baseline 2,997. If it does, a full bucket lasts 21 days."},
+		// 170 × 3 = 510 operations are 127.5 MiB/s, of 128 that are allowed: 5.4 M ÷ (512 − 510) = 2.7 M s = 31.25 days.
+		"gp2 whose throughput is as good as its baseline": {ebs.Volume{Type: ebs.GP2, Size: 170 * units.GiB}, large, "", levels(256, 1, 128, 99), "", "",
+			map[model.Limit]float64{model.VolumeThroughput: 1},
+			"128 MiB/s throughout: whether it spends credits cannot be measured, for the volume's throughput allows 512 operations a second and the baseline 510. If it does, a full bucket lasts 31 days."},
+		// 970 × 3 = 2,910, 3 % below the burst: a measurement tells them apart. 5.4 M ÷ 90 = 60,000 s.
+		"gp2 whose burst is little more than its baseline": {ebs.Volume{Type: ebs.GP2, Size: 970 * units.GiB}, small, "", levels(6000, 1, 3000, 99), analyze.BurstOnly, "",
+			map[model.Limit]float64{model.VolumeBurstIOPS: 1},
+			"3,000 IOPS on burst credits to the end: at this rate a full bucket lasts 16 h 40 min, then 2,910 IOPS remain."},
+		"gp2 below a burst that is little more": {ebs.Volume{Type: ebs.GP2, Size: 970 * units.GiB}, small, "", levels(2910, 100), analyze.Sustained, "",
+			map[model.Limit]float64{model.VolumeBaselineIOPS: 1}, "2,910 IOPS throughout, held by the volume's baseline IOPS."},
 		"gp2 without a bucket that falls": {gp2of1TB, small, "", levels(6000, 1, 4500, 49, 3000, 50), analyze.Unstable, analyze.UnknownCause,
 			map[model.Limit]float64{model.QueueDepth: 0.5, model.VolumeBaselineIOPS: 0.5},
 			"4,500 IOPS for 50 s, then 3,000 IOPS: no limit that is known explains the fall."},

@@ -106,7 +106,19 @@ func TestHeadline(t *testing.T) {
 		{"too short", func(r *report.Report) {
 			calm(r)
 			r.Document.Phases[gp2Write].Verdict = ""
+			r.Measured[gp2Write].IOPS = r.Measured[gp2Write].IOPS[:1]
 		}, "No fall was seen, but randwrite-qd32 on gp2 has too few samples to show one"},
+		{"above every limit", func(r *report.Report) {
+			calm(r)
+			p := &r.Document.Phases[gp2Write]
+			p.Verdict, p.Summary = "", "29,272 IOPS is more than the 3,000 IOPS that volume and instance allow: a cache."
+			p.Warnings = append(p.Warnings, result.Warning{Code: "above-limit"})
+		}, "gp2 randwrite-qd32: 29,272 IOPS is more than the 3,000 IOPS that volume and instance allow: a cache"},
+		{"burst and baseline alike", func(r *report.Report) {
+			calm(r)
+			p := &r.Document.Phases[gp2Read]
+			p.Verdict, p.Summary = "", "3,000 IOPS throughout: whether it spends credits cannot be measured."
+		}, "gp2 randread-qd32: 3,000 IOPS throughout: whether it spends credits cannot be measured"},
 		{"all calm", calm, "No fall: every volume holds its level to the end"},
 		{"nothing done", func(r *report.Report) {
 			for i := range r.Document.Phases {

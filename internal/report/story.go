@@ -129,6 +129,9 @@ func (r Report) finding() string {
 	if m := first(""); m != nil && len(r.Readings) == 1 && m.Summary != "" {
 		return m.about() + ": " + strings.TrimSuffix(m.Summary, ".")
 	}
+	if m := first(""); m != nil && r.Readings == nil && m.Summary != "" && (m.above() != none || len(m.rates()) > 1) {
+		return m.about() + ": " + strings.TrimSuffix(m.Summary, ".")
+	}
 	if m := first(""); m != nil && r.Readings == nil {
 		return fmt.Sprintf("No fall was seen, but %s on %s has too few samples to show one", m.Name, m.Volume)
 	}
