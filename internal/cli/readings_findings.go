@@ -144,7 +144,7 @@ func writeCandidates(b *strings.Builder, all []analyze.Phase, width int) {
 		if p.Candidates[0].Fit < analyze.LikelyFit {
 			title = "Might explain, by chance as well,"
 		}
-		fmt.Fprintf(b, "\n%s %s, the likeliest first\n", title, base(p))
+		b.WriteString("\n" + wrapped(fmt.Sprintf("%s %s, the likeliest first", title, base(p)), "", width))
 		for _, c := range p.Candidates {
 			b.WriteString(wrapped(c.Configuration+": "+c.Text, "  ", width))
 		}

@@ -32,3 +32,20 @@ func TestNamesThatOnlyTheEndingTellsApart(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
+
+// A heading may be as long as two names of 64 characters: it is wrapped as the text below it is.
+func TestCandidatesHeadingIsWrapped(t *testing.T) {
+	p := analyze.Phase{Name: strings.Repeat("J", 5000), Foreign: &analyze.Foreign{
+		Source: result.Source{File: "a.json"}, Candidates: []analyze.Candidate{{Configuration: "gp2", Text: "why", Fit: 0.1}},
+	}}
+	var b strings.Builder
+	writeCandidates(&b, []analyze.Phase{p}, 80)
+	if !strings.Contains(b.String(), "Might explain") {
+		t.Fatal(b.String())
+	}
+	for line := range strings.Lines(b.String()) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
