@@ -77,13 +77,13 @@ func TestPodDoesNotStart(t *testing.T) {
 	})
 	t.Run("an image that cannot be pulled", func(t *testing.T) {
 		u := newUser(t)
-		o := u.run(u.brief("--image", "127.0.0.1:1/none:1", "--start-timeout", "10s")...)
+		o := u.run(u.brief("--image", "127.0.0.1:1/none:1", "--start-timeout", "15s")...)
 		o.expect(t, 1, "ErrImagePull", "127.0.0.1:1/none:1", "connection refused", "removing run")
 		u.nothingLeft()
 	})
 	t.Run("kept on failure", func(t *testing.T) {
 		u := newUser(t)
-		u.run(u.brief("--image", "127.0.0.1:1/none:1", "--start-timeout", "5s", "--keep-on-failure")...).expect(t, 1, "ErrImagePull")
+		u.run(u.brief("--image", "127.0.0.1:1/none:1", "--start-timeout", "15s", "--keep-on-failure")...).expect(t, 1, "ErrImagePull")
 		u.run("status", u.runID(), "-n", u.namespace).expect(t, 0)
 		u.run("cleanup", "--all", "-n", u.namespace).expect(t, 0)
 		u.nothingLeft()
