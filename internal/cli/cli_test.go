@@ -44,6 +44,21 @@ func TestUpdateNeedsAFile(t *testing.T) {
 	}
 }
 
+// Volumes come in whole GiB, so that 100.5 GiB are met by 101 GiB: gp2 for $10.10, and gp3 for $8.08 as the cheapest.
+func TestSizeIsRoundedUp(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	code := Main(t.Context(), []string{"ebscope", "size", "--size", "100.5GiB"}, &stdout, &stderr)
+	got := stdout.String()
+	if code != exitDone || strings.Contains(got, "Not possible") {
+		t.Errorf("exit code %d:\n%s%s", code, got, stderr.String())
+	}
+	for _, want := range []string{"100.5 GiB, is rounded up to 101 GiB", "gp2 101 GiB", "$10.10", "gp3 101 GiB", "$8.08"} {
+		if !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
+			t.Errorf("the answer has no %q:\n%s", want, got)
+		}
+	}
+}
+
 func TestAgainstTakesARunDirectory(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

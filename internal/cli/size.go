@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -81,6 +79,7 @@ func runSize(o sizeOptions, catalog *ebs.Catalog, given func(flag string) bool, 
 		s.instance = &instance
 	}
 	var answer sizeAnswer
+	var note string
 	switch {
 	case o.like != "":
 		for _, flag := range []string{"size", "iops", "throughput", "burst", "types", "instance"} {
@@ -92,6 +91,7 @@ func runSize(o sizeOptions, catalog *ebs.Catalog, given func(flag string) bool, 
 	default:
 		var need cost.Need
 		if need, err = s.need(o, given); err == nil {
+			need.Size, note = wholeSize(need.Size)
 			if given("iops") || given("throughput") || given("burst") {
 				answer, err = s.cheapest(need, o.types)
 			} else {
@@ -103,6 +103,9 @@ func runSize(o sizeOptions, catalog *ebs.Catalog, given func(flag string) bool, 
 		return usageError{err}
 	}
 	answer.Prices, answer.Instance = prices, s.instance
+	if note != "" {
+		answer.Notes = append([]string{note}, answer.Notes...)
+	}
 	for _, f := range answer.Fits {
 		if catalog.Performance(f.Volume).InferredThroughput() {
 			answer.Notes = append(answer.Notes, ebs.Inferred)
@@ -148,54 +151,6 @@ func (a sizeAnswer) pricesDate() string {
 		types = append(types, f.Volume.Type)
 	}
 	return a.Prices.Date(types...)
-}
-
-func (s sizer) need(o sizeOptions, given func(flag string) bool) (cost.Need, error) {
-	var n cost.Need
-	var err error
-	if n.Size, err = s.parseSize("--size", o.size); err != nil {
-		return n, err
-	}
-	if given("iops") && !sensible(o.iops) {
-		return n, fmt.Errorf("--iops %v: use a number above zero", o.iops)
-	}
-	if given("throughput") && !sensible(o.throughput) {
-		return n, fmt.Errorf("--throughput %v: use a number of MiB/s above zero", o.throughput)
-	}
-	n.IOPS, n.Throughput = units.IOPS(o.iops), units.Throughput(o.throughput)*units.MiBPerSecond
-	if given("burst") {
-		n.Burst, n.BurstFor, err = parseBurst(o.burst)
-	}
-	return n, err
-}
-
-// sensible says whether a rate can be asked for; NaN cannot.
-func sensible(rate float64) bool { return rate > 0 && rate <= 1e9 }
-
-// parseSize reads a size in GiB where it has no unit, and says so.
-func (s sizer) parseSize(flag, text string) (units.Bytes, error) {
-	size, unitGiven, err := units.ParseSize(text, units.GiB)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", flag, err)
-	}
-	if !unitGiven {
-		fmt.Fprintf(s.stderr, "ebscope: %s %s has no unit; read as %v\n", flag, text, size)
-	}
-	return size, nil
-}
-
-// parseBurst reads a rate and a time, "3000:30m".
-func parseBurst(text string) (units.IOPS, time.Duration, error) {
-	rate, span, ok := strings.Cut(text, ":")
-	iops, err := strconv.ParseFloat(rate, 64)
-	if !ok || err != nil || !sensible(iops) {
-		return 0, 0, fmt.Errorf("--burst %q: write IOPS and a time, such as 3000:30m", text)
-	}
-	d, err := time.ParseDuration(span)
-	if err != nil || d <= 0 || d > 365*24*time.Hour {
-		return 0, 0, fmt.Errorf("--burst %q: the time is written like 45s, 30m or 2h, at most a year", text)
-	}
-	return units.IOPS(iops), d, nil
 }
 
 // cheapest answers a need, cut down to what the instance passes on.
