@@ -31,7 +31,7 @@ func (a *analysis) unplanned(i int, s subject, predicted []simulate.Phase) []res
 	}
 	if record.Cuts > 0 {
 		return []result.Warning{{Code: "restarted", Text: fmt.Sprintf(
-			"An earlier attempt at this phase was cut (%s) after it had spent burst credits: the phase began with fewer than the model expects, and its fall comes sooner. Run it again on a full bucket for the plan's figures.",
+			"An earlier attempt at this phase was cut (%s) after it had spent burst credits, and the volume rested until the next: the phase began with another balance than the model expects, and its fall comes at another time. Run it again on a full bucket for the plan's figures.",
 			count(record.Cuts, "time"))}}
 	}
 	before := a.before(i)

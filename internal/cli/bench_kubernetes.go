@@ -157,6 +157,9 @@ func runBenchKubernetes(ctx context.Context, o benchOptions, catalog *ebs.Catalo
 	if err != nil {
 		return usageError{err}
 	}
+	if err := manifest.CheckNamespace(spec.Namespace); err != nil {
+		return usageError{err}
+	}
 	if k.dryRun {
 		return dryRun(plan, spec, stdout)
 	}

@@ -28,6 +28,7 @@ func TestBenchKubernetesWrongUse(t *testing.T) {
 		{[]string{"--target", "kubernetes", "--dry-run", "--detach"}, exitUsage, "leave out one of the two"},
 		{[]string{"--target", "kubernetes", "--dry-run", "--storage-class", "gp9=x"}, exitUsage, `no volume "gp9"`},
 		{[]string{"--target", "kubernetes", "--dry-run", "--provisioner", "kubernetes.io/aws-ebs"}, exitUsage, "use ebs.csi.aws.com"},
+		{[]string{"--target", "kubernetes", "-n", "Img_x"}, exitUsage, `namespace "Img_x"`},
 		{[]string{"--target", "kubernetes"}, exitDeclined, "no cluster is configured"},
 	} {
 		var stdout, stderr bytes.Buffer
@@ -64,7 +65,7 @@ func TestClusterCommandsWithoutACluster(t *testing.T) {
 	}{
 		{[]string{"status"}, exitDeclined}, {[]string{"attach", "x"}, exitDeclined}, {[]string{"collect", "x"}, exitDeclined},
 		{[]string{"cleanup", "x"}, exitDeclined}, {[]string{"cleanup", "--all"}, exitDeclined}, {[]string{"cleanup", "x", "--all"}, exitUsage},
-		{[]string{"cleanup", "-n", "y"}, exitUsage}, {[]string{"status", "x", "y"}, exitUsage}, {[]string{"attach"}, exitUsage},
+		{[]string{"cleanup", "-n", "y"}, exitUsage}, {[]string{"status", "-n", ""}, exitUsage}, {[]string{"cleanup", "--all", "-n", "a.b"}, exitUsage}, {[]string{"status", "x", "y"}, exitUsage}, {[]string{"attach"}, exitUsage},
 		{[]string{"status", "--kubeconfig", filepath.Join(t.TempDir(), "missing")}, exitUsage},
 	} {
 		var stdout, stderr bytes.Buffer

@@ -21,6 +21,9 @@ func (f *clusterFlags) add(cmd *cobra.Command) {
 }
 
 func (f *clusterFlags) connect() (*cluster.Client, error) {
+	if err := manifest.CheckNamespace(f.namespace); err != nil {
+		return nil, usageError{err}
+	}
 	return cluster.Connect(cluster.Options{Kubeconfig: f.kubeconfig, Context: f.context, Namespace: f.namespace, Version: strings.TrimPrefix(tool(), "ebscope ")})
 }
 

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"ebscope/internal/result"
 )
 
@@ -25,6 +27,14 @@ var target = regexp.MustCompile(`-` + string(result.Kubernetes) + `((-emulated)?
 // hash of the whole.
 func Name(run string) string {
 	return label(strings.ToLower(target.ReplaceAllString(run, "$1")), maxRunName)
+}
+
+// CheckNamespace says what is wrong with the name of a namespace.
+func CheckNamespace(name string) error {
+	if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
+		return fmt.Errorf("namespace %q: use at most 63 lower-case letters, digits and dashes, with a letter or digit at either end", name)
+	}
+	return nil
 }
 
 // ConfigMapName names the ConfigMap of a run, and its PodDisruptionBudget.
