@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -117,10 +118,29 @@ func showStatus(w io.Writer, d migrationStatus, format string) error {
 	if d.Begun {
 		state = "begun"
 	}
-	_, err := fmt.Fprint(w, wrapped(fmt.Sprintf("The plan is %s: of %s %d are done, %d were so before, %d are under way, %d pending, %d postponed, %d failed, %d infeasible, %d no longer as planned for; %d more are blocked.",
-		state, counted(c.Steps, "volume"), c.Done, c.Already, c.UnderWay, c.Pending, c.Postponed, c.Failed, c.Infeasible, c.Refused, c.Blocked), "", width))
+	_, err := fmt.Fprint(w, wrapped(fmt.Sprintf("The plan is %s. Of %s: %s.", state, counted(c.Steps, "volume"), countsText(c)), "", width))
 	if d.Rollback != nil && err == nil {
-		_, err = fmt.Fprint(w, wrapped(fmt.Sprintf("It was taken back: %d volumes are as before, %d under way, %d postponed, %d failed.", d.Rollback.Done+d.Rollback.Already, d.Rollback.UnderWay, d.Rollback.Postponed, d.Rollback.Failed), "", width))
+		_, err = fmt.Fprint(w, wrapped(fmt.Sprintf("It was taken back. Of these: %s.", countsText(*d.Rollback)), "", width))
 	}
 	return err
+}
+
+// countsText names what there is of each.
+func countsText(c migrate.Counts) string {
+	var parts []string
+	for _, part := range []struct {
+		n    int
+		what string
+	}{
+		{c.Done, "done"}, {c.Already, "so before"}, {c.UnderWay, "under way"}, {c.Pending, "pending"}, {c.Postponed, "postponed"},
+		{c.Failed, "failed"}, {c.Infeasible, "infeasible"}, {c.Refused, "no longer as planned for"}, {c.Blocked, "blocked beside them"},
+	} {
+		if part.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
+		}
+	}
+	if len(parts) == 0 {
+		return "none"
+	}
+	return strings.Join(parts, ", ")
 }

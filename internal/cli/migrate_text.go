@@ -73,10 +73,10 @@ func migrationText(w io.Writer, p *migration.Plan) error {
 	say("%s: %d by VolumeAttributesClass, %d by EC2, %d not now; %s, at most %d failures, window: %s.",
 		counted(t.Volumes, "volume"), t.ByClass, t.ByAWS, t.Blocked, batchesOf(t.Batches), p.Rules.FailureBudget, p.Rules.Window)
 	if t.Ready > t.Unpriced {
-		say("%v a month become %v: %s.", t.MonthlyBefore.USD(), t.MonthlyAfter.USD(), difference(&t.Difference))
+		say("$%s a month become $%s: %s.", exact(t.MonthlyBefore), exact(t.MonthlyAfter), difference(&t.Difference))
 	}
 	if t.Dearer > 0 {
-		say("%s become dearer, by %v a month together; --dearer cheaper or stay avoids that.", counted(t.Dearer, "volume"), t.DearerBy.USD())
+		say("Dearer: %s, by %v a month together.", counted(t.Dearer, "volume"), t.DearerBy.USD())
 	}
 	for _, n := range p.Notes {
 		say("%s", n)
@@ -102,6 +102,15 @@ func difference(m *fleet.Money) string {
 		return "-" + (-*m).USD().String()
 	}
 	return "+0"
+}
+
+// exact prints an amount with all its decimals: sums of rounded ones would not add up.
+func exact(m fleet.Money) string {
+	text, err := m.MarshalJSON()
+	if err != nil {
+		return m.USD().String()
+	}
+	return string(text)
 }
 
 // change says what becomes of what.

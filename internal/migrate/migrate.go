@@ -6,6 +6,7 @@ package migrate
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -80,6 +81,8 @@ type run struct {
 	flights  map[fleet.VolumeID]*flight
 	pace     pace
 	polled   time.Time
+	// objectsRefused counts classes that a cluster declined to make, or to make the default.
+	objectsRefused int
 
 	mu     sync.Mutex
 	failed int // volumes, in this run and before
@@ -97,7 +100,7 @@ type (
 	// BudgetError says that too many volumes failed.
 	BudgetError struct{ Failed, Budget int }
 	// PartError says that not all of the plan could be done.
-	PartError struct{ Failed, Refused, Postponed, Left int }
+	PartError struct{ Failed, Refused, Postponed, Left, Objects int }
 )
 
 func (e *BudgetError) Error() string {
@@ -105,11 +108,21 @@ func (e *BudgetError) Error() string {
 }
 
 func (e *PartError) Error() string {
-	return fmt.Sprintf("not all volumes are done: %d failed, %d are no longer what the plan was made for, %d have to wait; `ebscope migrate status` says why", e.Failed, e.Refused, e.Postponed)
+	text := "not all is done:"
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{e.Failed, "volumes failed"}, {e.Refused, "volumes are no longer what the plan was made for"}, {e.Postponed, "volumes have to wait"},
+		{e.Left, "volumes are left"}, {e.Objects, "classes could not be made, or be made the default"}} {
+		if part.n > 0 {
+			text += fmt.Sprintf(" %d %s,", part.n, part.what)
+		}
+	}
+	return strings.TrimSuffix(text, ",") + "; `ebscope migrate status` says more of the volumes"
 }
 
 // Apply carries out a plan, or goes on with it. It returns nil where every step that is not blocked is done, a BudgetError
-// or PartError where it is not, and any other error where it had to end early: done again it goes on.
+// or PartError where it is not, or a class could not be made, and any other error where it had to end early: done again it goes on.
 func Apply(ctx context.Context, plan *migration.Plan, c Cloud, clusters map[fleet.UID]Cluster, journal *Journal, o Options) error {
 	if o.InFlight <= 0 {
 		o.InFlight = DefaultInFlight
@@ -174,8 +187,8 @@ func (r *run) result() error {
 	switch {
 	case r.spent():
 		return &BudgetError{t.Failed + t.Infeasible, r.plan.Rules.FailureBudget}
-	case t.Done+t.Already < t.Steps:
-		return &PartError{Failed: t.Failed + t.Infeasible, Refused: t.Refused, Postponed: t.Postponed, Left: t.Pending + t.UnderWay}
+	case t.Done+t.Already < t.Steps || r.objectsRefused > 0:
+		return &PartError{Failed: t.Failed + t.Infeasible, Refused: t.Refused, Postponed: t.Postponed, Left: t.Pending + t.UnderWay, Objects: r.objectsRefused}
 	}
 	return nil
 }

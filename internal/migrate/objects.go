@@ -32,6 +32,7 @@ func (r *run) objects(ctx context.Context) error {
 		what := fmt.Sprintf("StorageClass %s as the default of cluster %s", d.To, d.Cluster)
 		kube := r.clusters[d.ClusterUID]
 		if kube == nil {
+			r.objectsRefused++
 			r.tell(Event{Kind: Object, Outcome: Refused, Text: what + ": no connection to the cluster; name its context"})
 			continue
 		}
@@ -60,6 +61,7 @@ func (r *run) declined(what string, err error) error {
 		r.tell(Event{Kind: Object, Outcome: Done, Text: what})
 		return nil
 	case ofObject(err):
+		r.objectsRefused++
 		r.tell(Event{Kind: Object, Outcome: Refused, Text: what + ": " + err.Error()})
 		return nil
 	default:
