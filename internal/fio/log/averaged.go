@@ -24,7 +24,8 @@ func averaging(all []part) time.Duration {
 // weighted is a cell that stands for so many I/Os.
 type weighted struct {
 	Cell
-	weight float64
+	weight  float64
+	unknown bool // a line of the window was skipped
 }
 
 // together groups cells by window: those of reads, writes and jobs are a few milliseconds apart at most, windows much
@@ -45,7 +46,8 @@ func together(cells []weighted, window time.Duration, each func(end time.Duratio
 const maxStall = 1 << 20
 
 // sumRates sums the rates of tracks by window, from the first that all of them have: fio at times leaves out a direction's
-// first window. Later, windows without a line are those in which nothing completed. A track may end before the others.
+// first window. Later, windows without a line are those in which nothing completed, but those of skipped lines are not known and have no
+// point. A track may end before the others.
 func sumRates(all []part, window time.Duration) (series result.Series) {
 	var cells []weighted
 	var begin time.Duration
@@ -55,7 +57,7 @@ func sumRates(all []part, window time.Duration) (series result.Series) {
 		for _, c := range p.Cells {
 			if window > 0 && (c.End-last)/window < maxStall {
 				for at := last + window; c.End-at > window/2; at += window {
-					cells = append(cells, weighted{Cell: Cell{End: at, Count: 1}})
+					cells = append(cells, weighted{Cell: Cell{End: at, Count: 1}, unknown: c.gap != 0})
 				}
 			}
 			cells = append(cells, weighted{Cell: c})
@@ -63,7 +65,7 @@ func sumRates(all []part, window time.Duration) (series result.Series) {
 		}
 	}
 	together(cells, window, func(end time.Duration, cells []weighted) {
-		if end < begin {
+		if end < begin || slices.ContainsFunc(cells, func(c weighted) bool { return c.unknown }) {
 			return
 		}
 		sum := Cell{End: end, Count: 1}
@@ -87,7 +89,7 @@ func meanLatencies(all, rates []part, window time.Duration) (series result.Serie
 			if rate != nil {
 				weight = max(weight, rate.at(c.End, window))
 			}
-			cells = append(cells, weighted{c, weight})
+			cells = append(cells, weighted{Cell: c, weight: weight})
 		}
 	}
 	together(cells, window, func(end time.Duration, cells []weighted) {

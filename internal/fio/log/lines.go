@@ -30,11 +30,27 @@ func (w *worker) irregular(b block, start, number int) (next int) {
 		fault = "does not state the unit of its value, or does so alone"
 	}
 	if fault != "" {
-		w.notes.skip(number, "skipped: %s: %s", excerpt(text), fault)
+		w.skip(number, "skipped: %s: %s", excerpt(text), fault)
 		return next
 	}
 	w.line(&f.column, number)
 	return next
+}
+
+// skip notes that a line is not read.
+func (w *worker) skip(line int, format string, arguments ...any) {
+	w.notes.skip(line, format, arguments...)
+	w.ordered.lost()
+}
+
+// wrongTimes notes the lines of an averaged log whose times are of no job.
+func (w *worker) wrongTimes() {
+	o := &w.ordered
+	for _, s := range o.strays {
+		w.notes.skip(s.number, "skipped: at %d ms, the value %d: time goes back or comes again there, and goes on as before", s.t, s.v)
+	}
+	w.notes.skipped += o.more
+	w.lines -= int64(len(o.strays)) + o.more
 }
 
 // holds says whether a line of so many columns has those that matter where lines of the log have them. What else is
@@ -68,17 +84,17 @@ func (w *worker) when(column *[maxColumns]uint64, number int) (t uint64, d Direc
 		} else if start-t <= earliest {
 			t = 0
 		} else {
-			w.notes.skip(number, "skipped: the time %d is before the log's start", column[0])
+			w.skip(number, "skipped: the time %d is before the log's start", column[0])
 			return 0, 0, false
 		}
 	}
 	if t > maxTime {
-		w.notes.skip(number, "skipped: the time %d is out of range", column[0])
+		w.skip(number, "skipped: the time %d is out of range", column[0])
 		return 0, 0, false
 	}
 	if h.direction >= 0 {
 		if column[h.direction] >= uint64(Unstated) {
-			w.notes.skip(number, "skipped: direction %d is none of 0 (read), 1 (write), 2 (trim) and 3 (sync)", column[h.direction])
+			w.skip(number, "skipped: direction %d is none of 0 (read), 1 (write), 2 (trim) and 3 (sync)", column[h.direction])
 			return 0, 0, false
 		}
 		d = Direction(column[h.direction])
@@ -98,11 +114,11 @@ func (w *worker) line(column *[maxColumns]uint64, number int) {
 		peak = column[h.peak]
 	}
 	if (v|peak)>>maxValueBits != 0 {
-		w.notes.skip(number, "skipped: the value %d is out of range", max(v, peak))
+		w.skip(number, "skipped: the value %d is out of range", max(v, peak))
 		return
 	}
 	if !h.perIO && w.ordered.repeats(t, v, d) {
-		w.notes.skip(number, "skipped: %d, %d is the line before it once more", column[0], column[1])
+		w.skip(number, "skipped: %d, %d is the line before it once more", column[0], column[1])
 		return
 	}
 	w.lines++
@@ -126,7 +142,7 @@ func (w *worker) drop(b block) {
 	number := b.line
 	for line := range bytes.Lines(b.buf[:b.text]) {
 		if text := bytes.TrimSpace(line); len(text) > 0 {
-			w.notes.skip(number, "skipped: %s is no line of a log", excerpt(text))
+			w.skip(number, "skipped: %s is no line of a log", excerpt(text))
 		}
 		number++
 	}

@@ -102,6 +102,7 @@ type Cell struct {
 	Count    int64
 	Sum      float64 // in the log's unit
 	Min, Max float64
+	gap      gap // between it and the cell before
 }
 
 // Mean is the mean value of the window's lines.
@@ -165,6 +166,8 @@ func (l *Log) describe(h head) {
 
 // finish takes over what was counted, and says what is in doubt.
 func (l *Log) finish(w *worker) {
+	w.ordered.settle()
+	w.wrongTimes()
 	l.Lines, l.Skipped = w.lines, w.notes.skipped
 	l.Tracks = w.tracks()
 	l.Notes = w.notes.list(l.File)
@@ -200,12 +203,12 @@ const SharedLog = "jobs that share the log"
 
 // disorder says how a log is read in which time goes back.
 func (l *Log) disorder(o ordered, doubt func(string, ...any)) {
-	const enough = 10 // lines
-	switch n := o.jobs; {
-	case n == 0:
+	switch n := len(o.jobs) - 1; {
+	case n <= 0:
 		return
-	case l.Lines >= enough && int64(n) > l.Lines/2:
-		doubt("time goes back at %d of its %d lines: they are in no order of time, and what is read of their course is in doubt", n, l.Lines)
+	case o.muddle:
+		doubt("time goes back at %d of its %d lines: they are in no order of time, and what is read of their course is in doubt", o.backs-1, l.Lines)
+		o.back = o.jobs[1].named[0].number
 	default:
 		doubt("time goes back at line %d: read as %d %s, their %s", o.back, n+1, SharedLog,
 			map[bool]string{true: "rates are added", false: "latencies are averaged"}[o.rates])
