@@ -340,3 +340,41 @@ func TestJournal(t *testing.T) {
 		t.Errorf("twice: %v", err)
 	}
 }
+
+// A run is killed after its claim was changed and before that was written down: the next finds the change under way.
+func TestClaimWasChanged(t *testing.T) {
+	s := stage(t, 1, 1, migration.Rules{})
+	s.server.Run(0)
+	step := s.plan.Steps[0]
+	ctx, cancel := context.WithCancel(t.Context())
+	s.options.Tell = func(e migrate.Event) {
+		if e.Kind == migrate.Sent {
+			cancel()
+		}
+	}
+	if err := s.applyIn(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatalf("ended with %v", err)
+	}
+	text, err := os.ReadFile(s.journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, found := strings.Cut(string(text), `{"at"`+`:"`+s.state(step.Volume).At.Format(time.RFC3339Nano)+`","kind":"sent"`)
+	if !found {
+		t.Fatalf("no line to cut in %s", text)
+	}
+	if err := os.WriteFile(s.journal, []byte(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if state := s.state(step.Volume); state.Kind != migrate.Intent {
+		t.Fatalf("the journal says %+v", state)
+	}
+	s.server.Run(10_000)
+	if err := s.apply(); err != nil {
+		t.Fatal(err)
+	}
+	s.holds()
+	if s.cluster.changes != 1 || s.state(step.Volume).Outcome != migrate.Done {
+		t.Errorf("the claim was changed %d times; %+v", s.cluster.changes, s.state(step.Volume))
+	}
+}

@@ -137,8 +137,15 @@ func (r *run) one(ctx context.Context, s *migration.Step, k known) (*flight, boo
 			return nil, false, err
 		}
 		return &flight{step: s, before: latest.Start.Add(-time.Nanosecond)}, false, nil
+	case underChange(latest) && s.Action == migration.ByClass && same(latest.Target, s.To):
+		// Likewise; letting the claim ask for its class, again perhaps, changes nothing twice.
 	case underChange(latest) && !s.Withdraw:
 		return nil, false, r.end(s, Postponed, time.Time{}, "the volume is %s to %v since %s, by another change", latest.State, latest.Target, latest.Start.UTC().Format(time.RFC3339))
+	case same(v.Setting, s.To) && s.Action == migration.ByAWS && r.ours(s, latest):
+		if err := r.sent(&flight{step: s}, latest.Start); err != nil {
+			return nil, false, err
+		}
+		return nil, false, r.end(s, Done, time.Time{}, "%v", v.Setting)
 	case same(v.Setting, s.To) && s.Action == migration.ByAWS:
 		return nil, false, r.end(s, Already, time.Time{}, "the volume is %v already", v.Setting)
 	case !same(v.Setting, s.From) && !same(v.Setting, s.To):
@@ -154,6 +161,12 @@ func (r *run) one(ctx context.Context, s *migration.Step, k known) (*flight, boo
 		return r.byClass(ctx, f, kube)
 	}
 	return r.byAWS(ctx, f)
+}
+
+// ours says whether a modification is one that an earlier run meant to make, and took for lost.
+func (r *run) ours(s *migration.Step, m fleet.Modification) bool {
+	state, known := r.journal.State(s.Volume)
+	return known && state.Kind == NotMade && (&flight{step: s, before: state.Before}).is(m)
 }
 
 // claimOf reads a step's claim, and says in what it is not the one that was planned for; "" where it is.

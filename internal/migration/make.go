@@ -268,8 +268,8 @@ func (m *maker) modifications(e *fleet.Entry, s *Step) {
 			starts = append(starts, start)
 		}
 	}
-	free := time.Time{}
-	s.SlotsUsed, free = slotsUsed(starts, m.taken)
+	used, free := slotsUsed(starts, m.taken)
+	s.SlotsUsed = used
 	if s.SlotsUsed >= slots {
 		s.block(NoSlot, "the volume was changed %d times within 24 hours, which is the most that AWS allows: a slot frees up at %s", s.SlotsUsed, free.UTC().Format(time.RFC3339))
 		s.BlockedBy[len(s.BlockedBy)-1].Until = free
