@@ -3,6 +3,7 @@ package analyze
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"ebscope/internal/result"
 )
@@ -12,6 +13,15 @@ const (
 	littlesLaw  = 0.05
 	seriesTotal = 0.1
 )
+
+// fromSubmission is the mean latency that Little's law is about, from submission to completion, and its kind; without
+// submission where nothing else is known.
+func fromSubmission(l result.Latency) (mean time.Duration, kind string) {
+	if l.Submitted > 0 {
+		return l.Submitted, "lat"
+	}
+	return l.Mean, l.Kind
+}
 
 // checks holds the figures of a phase against each other.
 func (s subject) checks(p Phase, m result.Measurement) []Check {
@@ -38,7 +48,8 @@ func (s subject) checks(p Phase, m result.Measurement) []Check {
 		case fastest > slowest:
 			rates += " to " + amount(fastest)
 		}
-		cycle, what := p.Latency.Mean, p.Latency.Kind
+		mean, kind := fromSubmission(m.Total.Latency)
+		cycle, what := milliseconds(mean), kind
 		if think := milliseconds(s.phase.ThinkTime); think > 0 {
 			cycle += think
 			what += fmt.Sprintf(" + %s ms of think time", amount(think))
@@ -47,7 +58,7 @@ func (s subject) checks(p Phase, m result.Measurement) []Check {
 		if fastest > slowest {
 			text += "; fio counts the flush at the end as time"
 		}
-		if p.Latency.Kind == "clat" {
+		if kind == "clat" {
 			text += "; clat leaves out submission"
 		}
 		add("littles-law", within(cycle, 1000*outstanding/fastest, 1000*outstanding/slowest), cycle, max(littlesLaw, edges), text)

@@ -9,6 +9,7 @@ import (
 	"ebscope/internal/analyze"
 	"ebscope/internal/ebs"
 	"ebscope/internal/result"
+	"ebscope/internal/units"
 	"ebscope/internal/workload"
 )
 
@@ -92,4 +93,27 @@ phases:
 			near(t, tt.think, checks[i].Expected, tt.cycle, 0.01*tt.cycle)
 		}
 	}
+}
+
+// fio 3.28, 12 jobs of libaio at depth 1 on ZFS, where submission takes nearly all the time: reads 3,294.7 IOPS × 0.246 ms,
+// writes 2,208.4 × 5.057 ms of lat make 0.81 + 11.17 = 11.98 in flight, one for each job. By clat, 0.0012 and 0.0040 ms, it would be 0.013.
+func TestLittlesLawTakesSubmissionIn(t *testing.T) {
+	part := func(iops float64, ios int64, clat, lat time.Duration) result.Direction {
+		return result.Direction{IOs: ios, IOPS: units.IOPS(iops), Bytes: units.Bytes(ios) * 256 * units.KiB, Runtime: 30011 * time.Millisecond,
+			Latency: result.Latency{Kind: "clat", Samples: ios, Mean: clat, Max: time.Millisecond, Submitted: lat}}
+	}
+	r := foreign(1, time.Minute)
+	r.Workload = result.Stated{Pattern: "randrw", BlockSize: 256 * units.KiB, Jobs: 12}
+	r.Total = result.Together([]result.Direction{part(3294.725, 98878, 1239, 246_027), part(2208.357, 66275, 3997, 5_057_240)})
+	p := one(t, analyze.Given{}, r)
+	near(t, "I/Os in flight", *p.Outstanding, 11.98, 0.01)
+	says(t, "depth", text(p.Warnings, "queue-depth-derived"), "about 12 I/Os outstanding (5,503 IOPS × 2.2 ms of lat)")
+	says(t, "kind", text(p.Warnings, "without-submission"), "clat", "0.0023 ms", "with it (lat), the mean is 2.2 ms")
+	// With the depth stated: 12 ÷ 5,503 IOPS = 2.18 ms.
+	r.Workload.QueueDepth = 1
+	law := readings(t, analyze.Given{}, r).Checks[0]
+	if !law.OK || strings.Contains(law.Text, "clat") {
+		t.Errorf("%+v", law)
+	}
+	near(t, "measured", law.Measured, 2.18, 0.01)
 }

@@ -133,8 +133,13 @@ func (r reader) doubts(p Phase) []result.Warning {
 		if r.inFlight < 1 {
 			about = "less than one I/O"
 		}
-		warn("queue-depth-derived", "No queue depth is stated; Little's law gives %s outstanding (%s IOPS × %s ms).",
-			about, amount(r.total.iops), amount(p.Latency.Mean))
+		mean, kind := fromSubmission(r.reading.Total.Latency)
+		warn("queue-depth-derived", "No queue depth is stated; Little's law gives %s outstanding (%s IOPS × %s ms%s).",
+			about, amount(r.total.iops), amount(milliseconds(mean)), kindWords(kind))
+	}
+	if l := r.reading.Total.Latency; float64(l.Submitted) > (1+submission)*float64(l.Mean) {
+		warn("without-submission", "Latencies are those of completion (clat), %s ms on average, which leave out the time that submission took; with it (lat), the mean is %s ms.",
+			amount(milliseconds(l.Mean)), amount(milliseconds(l.Submitted)))
 	}
 	if stated.Direct != nil && !*stated.Direct {
 		warn("not-direct", "The I/O went through the page cache (direct=0): figures are those of memory and of the volume together.")
@@ -147,6 +152,17 @@ func (r reader) doubts(p Phase) []result.Warning {
 	}
 	r.plan(warn)
 	return all
+}
+
+// submission is the share of a latency that submission must take to be worth a word.
+const submission = 0.1
+
+// kindWords names the kind of a latency, "" where it is not known.
+func kindWords(kind string) string {
+	if kind == "" {
+		return ""
+	}
+	return " of " + kind
 }
 
 // plan warns where a move to gp3 with its defaults would be a loss.

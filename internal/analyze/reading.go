@@ -202,7 +202,8 @@ func observed(r result.Reading) units.Bytes {
 
 // inFlight is the mean number of I/Os in flight by Little's law: IOPS × latency. It is nil where one of them is not known.
 func inFlight(d result.Direction) *float64 {
-	n := possible(float64(d.IOPS) * d.Latency.Mean.Seconds())
+	mean, _ := fromSubmission(d.Latency)
+	n := possible(float64(d.IOPS) * mean.Seconds())
 	if n == 0 || d.IOPS < 0 {
 		return nil
 	}

@@ -39,6 +39,8 @@ type Latency struct {
 	Kind           string
 	Samples        int64
 	Mean, Min, Max time.Duration
+	// Submitted is the mean from submission to completion, where Kind is "clat" and that was measured as well; zero: not known.
+	Submitted time.Duration `json:",omitzero"`
 	// Bins is the histogram in ascending order, empty where only percentiles are known.
 	Bins []Bin
 	// Percentiles are in ascending order.

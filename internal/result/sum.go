@@ -34,19 +34,23 @@ func Merged(parts []Latency) Latency {
 		return parts[0]
 	}
 	out := Latency{Kind: parts[0].Kind, Min: parts[0].Min}
-	var sum float64
+	var sum, submitted float64
 	bins := map[time.Duration]int64{}
 	whole := true
 	for _, l := range parts {
 		out.Samples += l.Samples
 		out.Min, out.Max = min(out.Min, l.Min), max(out.Max, l.Max)
 		sum += float64(l.Mean) * float64(l.Samples)
+		submitted += float64(l.Submitted) * float64(l.Samples)
 		whole = whole && len(l.Bins) > 0
 		for _, bin := range l.Bins {
 			bins[bin.At] += bin.Count
 		}
 	}
 	out.Mean = time.Duration(math.Round(sum / float64(out.Samples)))
+	if !slices.ContainsFunc(parts, func(l Latency) bool { return l.Submitted == 0 }) {
+		out.Submitted = time.Duration(math.Round(submitted / float64(out.Samples)))
+	}
 	if !whole {
 		return out
 	}

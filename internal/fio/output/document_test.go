@@ -69,7 +69,7 @@ func TestCompletionLatencyWhereOnlyItHasPercentiles(t *testing.T) {
 			"lat_ns" : {"min" : 110, "max" : 330, "mean" : 220.0}}}]}`)
 	want := result.Direction{
 		IOs: 2, Bytes: 8192, Runtime: 2 * time.Second, IOPS: 1, Throughput: units.Throughput(4096),
-		Latency: result.Latency{Kind: "clat", Samples: 2, Mean: 200, Min: 100, Max: 300,
+		Latency: result.Latency{Kind: "clat", Samples: 2, Mean: 200, Min: 100, Max: 300, Submitted: 220,
 			Percentiles: []result.Percentile{{Percent: 50, Value: 100}, {Percent: 99, Value: 300}}},
 	}
 	if diff := cmp.Diff(want, got.Total); diff != "" {

@@ -221,7 +221,7 @@ func TestPercentilesOfTheTotalLatency(t *testing.T) {
 	}
 	const percentile = `, "percentile": {"99.000000": 990}`
 	total := result.Latency{Kind: "lat", Samples: 9, Mean: 950, Max: 1100, Percentiles: []result.Percentile{{Percent: 99, Value: 990}}}
-	completion := result.Latency{Kind: "clat", Samples: 9, Mean: 900, Max: 1000, Percentiles: []result.Percentile{{Percent: 99, Value: 990}}}
+	completion := result.Latency{Kind: "clat", Samples: 9, Mean: 900, Max: 1000, Submitted: 950, Percentiles: []result.Percentile{{Percent: 99, Value: 990}}}
 	for _, tt := range []struct {
 		name, text string
 		want       result.Latency

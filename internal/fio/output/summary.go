@@ -139,6 +139,10 @@ func (d direction) convert(of Document, where, kind string, r *review) result.Di
 		block, name = d.clat, completion
 	}
 	out.Latency = block.convert(where+": "+name, kind, d.samples(block), r)
+	if kind == completion && d.total.measured() {
+		mean := latency{unit: d.total.unit, n: d.total.n, mean: d.total.mean, max: d.total.max}
+		out.Latency.Submitted = mean.convert(where+": "+total, total, d.samples(d.total), r).Mean
+	}
 	return out
 }
 
