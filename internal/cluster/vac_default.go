@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,7 @@ func (c *Client) SetDefaultClass(ctx context.Context, name string) (was []string
 	if err != nil {
 		return nil, c.migrating(err, "list StorageClasses")
 	}
+	slices.SortFunc(classes.Items, func(a, b storagev1.StorageClass) int { return cmp.Compare(a.Name, b.Name) })
 	wanted := slices.IndexFunc(classes.Items, func(s storagev1.StorageClass) bool { return s.Name == name })
 	if wanted < 0 {
 		return nil, &NotFoundError{Action: action, Object: fmt.Sprintf("storageclass.storage.k8s.io %q", name)}
@@ -43,7 +45,7 @@ func (c *Client) SetDefaultClass(ctx context.Context, name string) (was []string
 	for i, step := range steps {
 		if err := c.mark(ctx, step); err != nil {
 			err = c.migrating(err, "%s: StorageClass %s was not changed", action, step.class.Name)
-			return was, errors.Join(err, c.takeBack(ctx, steps[:i]))
+			return was, errors.Join(err, c.takeBack(ctx, steps[:i], was))
 		}
 	}
 	return was, c.onlyDefault(ctx, name)
@@ -75,30 +77,47 @@ func (c *Client) mark(ctx context.Context, m defaultMark) error {
 	return err
 }
 
-// takeBack undoes steps, the last one first, also where the user has ended the command.
-func (c *Client) takeBack(ctx context.Context, steps []defaultMark) error {
+// takeBack undoes steps, the last one first, also where the user has ended the command, and says so where the default classes
+// are then not those that there were: an answer may have been lost.
+func (c *Client) takeBack(ctx context.Context, steps []defaultMark, was []string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), parting)
 	defer cancel()
 	var all []error
 	for _, step := range slices.Backward(steps) {
 		if err := c.mark(ctx, defaultMark{step.class, !step.on}); err != nil {
-			all = append(all, c.migrating(err, "take back the change of StorageClass %s; look at `kubectl get storageclass`", step.class.Name))
+			all = append(all, c.migrating(err, "take back the change of StorageClass %s", step.class.Name))
 		}
+	}
+	now, err := c.defaults(ctx)
+	switch {
+	case err != nil:
+		all = append(all, err)
+	case !slices.Equal(now, was):
+		all = append(all, fmt.Errorf("%s, and %s: do it again, or look at `kubectl get storageclass`", listed("the default classes were", was), listed("are now", now)))
 	}
 	return errors.Join(all...)
 }
 
-// onlyDefault says which classes are marked, where that is not one class alone.
-func (c *Client) onlyDefault(ctx context.Context, name string) error {
+// defaults returns the default classes, in the order of their names.
+func (c *Client) defaults(ctx context.Context) (names []string, err error) {
 	classes, err := c.Kubernetes.StorageV1().StorageClasses().List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return c.migrating(err, "list StorageClasses")
+		return nil, c.migrating(err, "list StorageClasses")
 	}
-	var marked []string
 	for i := range classes.Items {
 		if isDefault(&classes.Items[i]) {
-			marked = append(marked, classes.Items[i].Name)
+			names = append(names, classes.Items[i].Name)
 		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// onlyDefault says which classes are marked, where that is not one class alone.
+func (c *Client) onlyDefault(ctx context.Context, name string) error {
+	marked, err := c.defaults(ctx)
+	if err != nil {
+		return err
 	}
 	if len(marked) == 1 && marked[0] == name {
 		return nil

@@ -358,6 +358,40 @@ func TestSetDefaultClassIsTakenBack(t *testing.T) {
 	}
 }
 
+// A step whose answer is lost may have been done: then it is said what there is now.
+func TestSetDefaultClassWhoseAnswerIsLost(t *testing.T) {
+	k := fake.NewClientset()
+	names := classesOf(t, k, "shop")
+	lost := false
+	k.PrependReactor("patch", "storageclasses", func(clienttesting.Action) (bool, runtime.Object, error) {
+		if lost {
+			return false, nil, nil
+		}
+		lost = true
+		resource := storagev1.SchemeGroupVersion.WithResource("storageclasses")
+		object, err := k.Tracker().Get(resource, "", names[2])
+		if err != nil {
+			return true, nil, err
+		}
+		class := object.(*storagev1.StorageClass)
+		class.Annotations["storageclass.kubernetes.io/is-default-class"] = "true"
+		if err := k.Tracker().Update(resource, class, ""); err != nil {
+			return true, nil, err
+		}
+		return true, nil, errors.New("EOF")
+	})
+	_, err := (&cluster.Client{Kubernetes: k}).SetDefaultClass(t.Context(), names[2])
+	if err == nil || !strings.Contains(err.Error(), "the default classes were shop-gp2, shop-old, and are now shop-gp2, shop-gp3, shop-old") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := (&cluster.Client{Kubernetes: k}).SetDefaultClass(t.Context(), names[2]); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(names[2:3], marked(t, k, names)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // At no time is there no default.
 func TestSetDefaultClassOrder(t *testing.T) {
 	k := fake.NewClientset()
