@@ -38,6 +38,7 @@ func loadReadings(ctx context.Context, paths []string, o analyzeOptions, stdin i
 	if err != nil {
 		return report.Report{}, err
 	}
+	readings = analyze.Plausible(readings)
 	return report.Report{
 		Run: result.Run{Target: result.Imported, Compress: 1}, Catalog: catalog,
 		Document: analyze.Readings(catalog, readings, notes, given), Readings: readings,
