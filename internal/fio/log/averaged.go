@@ -86,7 +86,9 @@ func meanLatencies(all, rates []part, window time.Duration) (series result.Serie
 		rate := p.partner(rates)
 		for _, c := range p.Cells {
 			weight := 1.0 // where no rate was logged, there were hardly any I/Os
-			if rate != nil {
+			if p.log.Kind == Histogram {
+				weight = float64(c.Count)
+			} else if rate != nil {
 				weight = max(weight, rate.at(c.End, window))
 			}
 			cells = append(cells, weighted{Cell: c, weight: weight})

@@ -2,6 +2,7 @@ package log
 
 import (
 	"bytes"
+	"slices"
 	"time"
 )
 
@@ -43,23 +44,28 @@ func binsOf(count int) (binning, bool) {
 	return binning{count: count, stride: 1}, count%octave == 0 && count >= 2*octave && count <= binCount
 }
 
-// histogramForm finds the first line of a clat_hist log, its bins and its time. A line of fewer bins than the coarsest log
-// has is none.
-func histogramForm(text []byte) (bins binning, first uint64, ok bool) {
+// histogramForm finds the first lines of a clat_hist log: its bins, and the times and directions of the lines. A line of
+// fewer bins than the coarsest log has is none.
+func histogramForm(text []byte) (bins binning, all []fields, ok bool) {
 	for line := range bytes.Lines(text) {
 		count := bytes.Count(line, []byte{','}) - 2
-		if count < groupsOfMicroseconds {
+		if count < groupsOfMicroseconds || len(all) > 0 && count != bins.count {
 			continue
 		}
-		if bins, ok = binsOf(count); !ok {
+		of, fits := binsOf(count)
+		if !fits {
 			continue
 		}
 		padded := append(bytes.Clone(bytes.TrimSpace(line)), make([]byte, slack)...)
-		if first, _, ok = decimal(padded, 0); ok {
-			return bins, first, true
+		at, next, good := decimal(padded, 0)
+		if !good {
+			continue
 		}
+		side := bytes.TrimLeft(padded[next:], ", ")
+		bins, all = of, append(all, fields{column: [maxColumns]uint64{at, 0, uint64(side[0] - '0')}, n: 3})
 	}
-	return binning{}, 0, false
+	all = slices.DeleteFunc(all, func(f fields) bool { return f.column[2] >= uint64(Unstated) })
+	return bins, all, len(all) > 0
 }
 
 // histograms reads the lines of a clat_hist log's block: time, direction, block size and counts.

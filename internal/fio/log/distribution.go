@@ -2,6 +2,7 @@ package log
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"ebscope/internal/result"
@@ -92,5 +93,38 @@ func latencyMap(all []part) *result.LatencyMap {
 		m.Ends = append(m.Ends, time.Duration(i+1)*time.Millisecond<<h.shift)
 		m.Counts = append(m.Counts, append([]int64(nil), h.times[i][first:last+1]...))
 	}
+	if all[0].log.Kind == Histogram {
+		return byWindow(m, all[0].log.Window)
+	}
 	return m
+}
+
+// byWindow makes the columns of a map as long as the windows of a histogram's lines, each of which is in the column of its
+// end. Windows without I/Os have empty columns.
+func byWindow(m *result.LatencyMap, window time.Duration) *result.LatencyMap {
+	out := &result.LatencyMap{UpTo: m.UpTo}
+	add := func(end time.Duration, counts []int64) {
+		out.Ends, out.Counts = append(out.Ends, end), append(out.Counts, counts)
+	}
+	for i, end := range m.Ends {
+		if !slices.ContainsFunc(m.Counts[i], func(n int64) bool { return n > 0 }) {
+			continue
+		}
+		last, begin := len(out.Ends)-1, time.Duration(0)
+		if last >= 0 {
+			begin = out.Ends[last]
+		}
+		if last >= 0 && end-begin < window/2 {
+			out.Ends[last] = end
+			addTo(out.Counts[last], m.Counts[i])
+			continue
+		}
+		if window > 0 && (end-begin)/window < mapColumns {
+			for at := begin + window; end-at > window/2; at += window {
+				add(at, make([]int64, len(m.UpTo)))
+			}
+		}
+		add(end, m.Counts[i])
+	}
+	return out
 }

@@ -36,12 +36,14 @@ type head struct {
 func examine(text []byte, kind *Kind) (head, bool) {
 	h := head{peak: -1, direction: -1, size: -1, divisor: 1}
 	if *kind == Histogram || *kind == "" {
-		if bins, first, ok := histogramForm(text); ok {
+		if bins, all, ok := histogramForm(text); ok {
 			*kind = Histogram
 			h.kind, h.columns, h.bins, h.unit, h.perIO, h.share = Histogram, bins.count+3, bins, bins.unit, true, 1
 			h.direction = 2 // where histogramLine puts it
 			h.reason = "its number of bins"
-			h.clock(first, 0)
+			h.clock(all[0].column[0], 0)
+			h.window = rounded(h.spacing(all)) // the first line is the end of a window too
+			h.clock(all[0].column[0], h.window)
 			return h, true
 		}
 	}

@@ -37,7 +37,7 @@ func Join(logs []*Log, blockSize units.Bytes) Joined {
 		rateSeries, j.Window = countRates, seriesWidth(rates)
 	}
 	latencySeries := func(all []part) result.Series {
-		if len(all) > 0 && all[0].Width > 0 {
+		if len(all) > 0 && all[0].Width > 0 && all[0].log.Kind != Histogram {
 			return singleLatencies(all, max(j.Window, seriesWidth(latencies)))
 		}
 		return meanLatencies(all, rates, max(j.Window, averaging(all)))

@@ -198,6 +198,51 @@ func TestHistogramLogs(t *testing.T) {
 	}
 }
 
+// Rows end a little after the second, and reads and writes 2 ms apart: a row is of the second before its end, whatever the
+// clock.
+func TestHistogramRowsStandAtTheirEnd(t *testing.T) {
+	row := func(at, direction, bin, count int) string {
+		counts := make([]string, 1856)
+		for i := range counts {
+			counts[i] = "0"
+		}
+		counts[bin] = fmt.Sprint(count)
+		return fmt.Sprintf("%d, %d, 4096, %s\n", at, direction, strings.Join(counts, ", "))
+	}
+	for what, origin := range map[string]int{"from the start": 0, "times of day": 1_796_106_903_353} {
+		// Bin 832 is 64 × 2^12 = 262,144 and 4,096 wide: the middle is 264,192 ns. Bin 896 is twice that.
+		text := ""
+		for i := 1; i <= 3; i++ {
+			text += row(origin+1000*i, 0, 832+64*(i/3), 300) + row(origin+1000*i+2*(i%2), 1, 832, 100)
+		}
+		j := Join([]*Log{mustRead(t, "a_clat_hist.1.log", text, Options{})}, 0)
+		ends := func(s result.Series) (all []time.Duration) {
+			for _, p := range s {
+				all = append(all, p.End)
+			}
+			return all
+		}
+		want := []time.Duration{1002 * time.Millisecond, 2 * second, 3002 * time.Millisecond}
+		if diff := cmp.Diff(want, ends(j.IOPS)); diff != "" {
+			t.Errorf("%s: rates (-want +got):\n%s", what, diff)
+		}
+		if diff := cmp.Diff(want, ends(j.Latency)); diff != "" {
+			t.Errorf("%s: latencies (-want +got):\n%s", what, diff)
+		}
+		// Reads 300 ÷ 1 s and writes 100 ÷ 1.002 s; (300 × 0.528384 + 100 × 0.264192) ÷ 400 ms.
+		if got := j.IOPS[0].Value; math.Abs(got-399.8) > 0.01 {
+			t.Errorf("%s: %v IOPS in the first second", what, got)
+		}
+		if got := j.Latency[2].Value; math.Abs(got-0.462336) > 1e-6 {
+			t.Errorf("%s: %v ms in the third second", what, got)
+		}
+		if m := j.LatencyMap; len(m.Ends) != 3 || m.Ends[0] < second || m.Ends[0] > second+20*time.Millisecond {
+			t.Errorf("%s: columns end at %v", what, m.Ends)
+		}
+		checkMap(t, j.LatencyMap, 1200)
+	}
+}
+
 // Of a count that memory damage has made, the line's other counts are kept.
 func TestDamagedHistogram(t *testing.T) {
 	text := "1000, 0, 4096, 5" + strings.Repeat(", 0", 1854) + ", 2147483647\n"
