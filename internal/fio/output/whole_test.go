@@ -41,7 +41,7 @@ func TestLogsThatEndBeforeTheRun(t *testing.T) {
 	whole := log(15, ns) + "15084, 1000000, 0, 0\n"
 	for _, tt := range []struct{ name, options, iops, latencies, want string }{
 		{"whole", "", log(15, "300"), whole, ""},
-		// 15.085 s − 13 s is less than the slack of 2 × 1 s + 0.25 s.
+		// 15.085 s − 13 s is less than the slack of 2 × 1 s + 0.5 s.
 		{"two windows are missing", "", log(13, "300"), whole, ""},
 		{"rates are cut off", "", log(5, "300"), whole, "phase_iops.1.log ends at 5s, but "},
 		{"there are no rates", "", "", whole, "phase_iops.1.log ends at 0s, but "},
