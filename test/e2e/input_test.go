@@ -62,7 +62,7 @@ func TestBadInput(t *testing.T) {
 		"unknown flag":       {args("bench", "--fast"), 2, "--fast"},
 		"unknown profile":    {args("bench", "--profile", "slow"), 2, "gp2-vs-gp3"},
 		"missing profile":    {args("bench", "--profile", "./slow.yaml"), 2, "slow.yaml"},
-		"unknown target":     {args("bench", "--target", "moon"), 2, "emulated or path"},
+		"unknown target":     {args("bench", "--target", "moon"), 2, "emulated, path or kubernetes"},
 		"stray argument":     {args("bench", "now"), 2, "now"},
 		"unknown output":     {args("bench", "-o", "xml"), 2, "text or json"},
 		"compress below one": {args("bench", "--compress", "0.5"), 2, "--compress"},
