@@ -458,3 +458,25 @@ func TestReverse(t *testing.T) {
 	}
 	read(t, back)
 }
+
+// BenchmarkPlan plans 50,000 volumes in a cluster, and writes and reads the plan.
+func BenchmarkPlan(b *testing.B) {
+	const n = 50_000
+	volumes, ids := make([]fleet.Volume, n), make([]fleet.VolumeID, n)
+	for i := range n {
+		ids[i] = fleet.VolumeID(fmt.Sprintf("vol-%017x", i))
+		volumes[i] = gp2(ids[i], int64(1+i%4000))
+	}
+	inventory := fleet.Join(snapshot(volumes, cluster(ids...)))
+	rows := fleet.NewScan(inventory, fleet.Options{Catalog: ebs.Embedded()}).Document(nil).Volumes
+	for b.Loop() {
+		p := migration.Make(&inventory, rows, migration.Options{Catalog: ebs.Embedded()})
+		var text bytes.Buffer
+		if err := migration.Write(&text, p); err != nil {
+			b.Fatal(err)
+		}
+		if _, _, err := migration.Read(&text, ebs.Embedded()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
