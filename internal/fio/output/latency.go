@@ -47,8 +47,9 @@ func (l latency) convert(where, kind string, samples float64, r *review) result.
 		r.doubt("%s: N is %v, out of range", where, samples)
 		return result.Latency{Kind: kind}
 	}
+	unknown := func(x float64) bool { return !(x >= 0 && x*float64(l.unit) < math.MaxInt64) }
 	at := func(what string, of, x float64) time.Duration {
-		if !(x >= 0 && x*float64(l.unit) < math.MaxInt64) {
+		if unknown(x) {
 			if of > 0 {
 				what = fmt.Sprintf("%s %v", what, of)
 			}
@@ -68,12 +69,18 @@ func (l latency) convert(where, kind string, samples float64, r *review) result.
 			r.doubt("%s: the percentile %v does not stand in its place", where, p.key)
 		default:
 			last = p.key
-			out.Percentiles = append(out.Percentiles, result.Percentile{Percent: p.key, Value: at("percentile", p.key, p.value)})
+			if value := at("percentile", p.key, p.value); !unknown(p.value) {
+				out.Percentiles = append(out.Percentiles, result.Percentile{Percent: p.key, Value: value})
+			}
 		}
 	}
 	for _, b := range l.bins {
 		if !(b.key >= 0 && b.value >= 0 && b.value < 1<<53) {
 			r.doubt("%s: the bin %v holds %v I/Os", where, b.key, b.value)
+			continue
+		}
+		if unknown(b.key) {
+			at("a bin", 0, b.key)
 			continue
 		}
 		bin := result.Bin{At: at("a bin", 0, b.key), Count: int64(b.value)}

@@ -129,6 +129,21 @@ func TestFiguresOutOfRangeAreUnknown(t *testing.T) {
 	}
 }
 
+// An impossible percentile is left out, and the others stay.
+func TestAPercentileOutOfRangeIsUnknown(t *testing.T) {
+	const bad = `"lat_ns" : {"min" : 1000, "max" : 9000, "mean" : 5000, "N" : 4, "percentile" : {"50.000000" : 5000, "99.000000" : -1}}`
+	text := `{"fio version" : "fio-3.33", "jobs" : [{"jobname" : "a", "read" : {"io_bytes" : 16384, "iops" : 4, "runtime" : 1000, "total_ios" : 4, ` + bad + `}}]}`
+	readings, notes, err := output.Read("fio.json", strings.NewReader(text))
+	if err != nil || len(readings) != 1 {
+		t.Fatalf("%+v, error %v", readings, err)
+	}
+	want := []result.Percentile{{Percent: 50, Value: 5000}}
+	if diff := cmp.Diff(want, readings[0].Total.Latency.Percentiles); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	checkSkipped(t, notes, "percentile 99 is -1, out of range: unknown")
+}
+
 func TestTruncatedDocuments(t *testing.T) {
 	two := strings.Replace(reads, "  }]\n}\n", "  },\n"+reads[strings.Index(reads, "  \"jobs\" : [")+len("  \"jobs\" : ["):], 1)
 	if n, _ := readText(t, two); len(n) != 2 {
