@@ -56,7 +56,7 @@ func generated(t *testing.T) []byte {
 	relax(s, s.Definitions, reflect.TypeFor[report.Analysis](), map[reflect.Type]bool{})
 	// What a reading does not say is null (MarshalJSON in package analyze).
 	for of, names := range map[string][]string{
-		"Phase": {"rw", "block_size", "queue_depth", "jobs", "iops", "throughput_mib_s"}, "IOPS": {"fio_mean"}, "Latency": {"mean", "max"},
+		"Phase": {"rw", "block_size", "queue_depth", "jobs", "iops", "throughput_mib_s"}, "Direction": {"iops", "throughput_mib_s"}, "IOPS": {"fio_mean"}, "Latency": {"mean", "max"},
 	} {
 		for _, name := range names {
 			allowNull(s.Definitions[of], name)

@@ -95,6 +95,16 @@ func (p Phase) MarshalJSON() ([]byte, error) {
 }
 
 // MarshalJSON writes null for what is not known.
+func (d Direction) MarshalJSON() ([]byte, error) {
+	type plain Direction // without this method
+	return json.Marshal(struct {
+		plain
+		IOPS            *IOPS    `json:"iops"`
+		ThroughputMiBps *float64 `json:"throughput_mib_s"`
+	}{plain(d), unlessZero(d.IOPS), unlessZero(d.ThroughputMiBps)})
+}
+
+// MarshalJSON writes null for what is not known.
 func (i IOPS) MarshalJSON() ([]byte, error) {
 	type plain IOPS // without this method
 	return json.Marshal(struct {

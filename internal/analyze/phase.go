@@ -191,9 +191,15 @@ func direction(d *result.Direction, whole IOPS, total totals) *Direction {
 		return nil
 	}
 	part := summary(*d)
+	out := &Direction{IOPS: IOPS{FioMean: part.iops}, ThroughputMiBps: part.throughput.MiBps(), Latency: latency(d.Latency)}
 	share := 0.0
-	if total.ios > 0 {
+	switch {
+	case total.ios > 0 && part.ios > 0:
 		share = min(1, float64(part.ios)/float64(total.ios))
+	case total.iops > 0 && part.iops > 0: // of averages, nobody counts the I/Os
+		share = min(1, part.iops/total.iops)
+	default:
+		return out
 	}
 	shared := func(of *float64) *float64 {
 		if of == nil {
@@ -201,11 +207,8 @@ func direction(d *result.Direction, whole IOPS, total totals) *Direction {
 		}
 		return known(*of * share)
 	}
-	return &Direction{
-		IOPS:            IOPS{Mean: whole.Mean * share, FioMean: part.iops, Min: shared(whole.Min), Max: shared(whole.Max)},
-		ThroughputMiBps: part.throughput.MiBps(),
-		Latency:         latency(d.Latency),
-	}
+	out.IOPS.Mean, out.IOPS.Min, out.IOPS.Max = whole.Mean*share, shared(whole.Min), shared(whole.Max)
+	return out
 }
 
 // latency is nil where none was measured.

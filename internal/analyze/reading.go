@@ -113,7 +113,7 @@ func (r reader) phase() (Phase, []Check) {
 		return p, nil
 	}
 	p.Outstanding = inFlight(r.reading.Total)
-	p.Trim, p.Sync = alone(r.reading.Trim), alone(r.reading.Sync)
+	p.Trim, p.Sync = alone(r.reading.Trim, r.total.runtime), alone(r.reading.Sync, r.total.runtime)
 	p.Modes = modes(r.reading.Total.Latency.Bins)
 	r.judgeReading(&p)
 	checks := r.checks(p, r.reading.Measurement)
@@ -218,11 +218,15 @@ func thinkTime(stated result.Stated) time.Duration {
 	return time.Duration(microseconds) * time.Microsecond
 }
 
-// alone describes I/Os that are no part of the total.
-func alone(d *result.Direction) *Direction {
+// alone describes I/Os that are no part of the total. Of flushes fio states the number, but no rate: over the runtime of
+// reads and writes, the number tells it.
+func alone(d *result.Direction, runtime time.Duration) *Direction {
 	if d == nil {
 		return nil
 	}
 	t := summary(*d)
+	if t.iops == 0 && t.runtime == 0 && runtime > 0 {
+		return &Direction{IOPS: IOPS{Mean: float64(t.ios) / runtime.Seconds()}, Latency: latency(d.Latency)}
+	}
 	return &Direction{IOPS: IOPS{Mean: t.iops, FioMean: t.iops}, ThroughputMiBps: t.throughput.MiBps(), Latency: latency(d.Latency)}
 }

@@ -10,6 +10,7 @@ import (
 	"ebscope/internal/analyze"
 	"ebscope/internal/ebs"
 	"ebscope/internal/result"
+	"ebscope/internal/units"
 )
 
 // object is a part of the JSON of a phase.
@@ -64,5 +65,40 @@ func TestWhatIsNotKnownIsNull(t *testing.T) {
 	want := any(map[string]any{"kind": "lat", "mean": 10.0, "p50": nil, "p95": nil, "p99": nil, "max": nil})
 	if diff := cmp.Diff(want, object(t, p, "latency_ms")); diff != "" {
 		t.Errorf("latency (-want +got):\n%s", diff)
+	}
+}
+
+// Averaged logs count no I/Os: rates tell the share of a direction, and what neither logs is null. fio states how many
+// flushes there were, and no rate.
+func TestDirectionsOfLogs(t *testing.T) {
+	part := func(iops, mib float64) *result.Direction {
+		return &result.Direction{IOPS: units.IOPS(iops), Throughput: units.Throughput(mib) * units.Throughput(units.MiB), Runtime: 3 * time.Second}
+	}
+	rates := result.Reading{Summed: true}
+	rates.Total, rates.Read, rates.Write, rates.Window = *part(1500, 0), part(1000, 0), part(500, 0), time.Second
+	for i := range 3 {
+		rates.IOPS = append(rates.IOPS, result.Point{End: time.Duration(i+1) * time.Second, Value: 1500})
+	}
+	bandwidth := result.Reading{Summed: true}
+	bandwidth.Total, bandwidth.Read, bandwidth.Write = *part(0, 6), part(0, 4), part(0, 2)
+	flushes := foreign(100, 3*time.Second)
+	flushes.Sync = &result.Direction{IOs: 300} // ÷ 3 s
+	for name, tt := range map[string]struct {
+		reading    result.Reading
+		part, want string
+	}{
+		"reads of rates":      {rates, "read", `{"iops":{"mean":1000,"min":1000,"max":1000,"fio_mean":null},"throughput_mib_s":null,"latency_ms":null}`},
+		"writes of rates":     {rates, "write", `{"iops":{"mean":500,"min":500,"max":500,"fio_mean":null},"throughput_mib_s":null,"latency_ms":null}`},
+		"writes of bandwidth": {bandwidth, "write", `{"iops":null,"throughput_mib_s":2,"latency_ms":null}`},
+		"flushes":             {flushes, "sync", `{"iops":{"mean":100,"min":null,"max":null,"fio_mean":null},"throughput_mib_s":null,"latency_ms":null}`},
+	} {
+		var want any
+		if err := json.Unmarshal([]byte(tt.want), &want); err != nil {
+			t.Fatal(err)
+		}
+		p := analyze.Readings(ebs.Embedded(), []result.Reading{tt.reading}, nil, analyze.Given{}).Phases[0]
+		if diff := cmp.Diff(want, object(t, p, tt.part)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
