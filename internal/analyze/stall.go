@@ -33,27 +33,61 @@ const (
 // ones, or lies within a level.
 func stalls(c course) (all []Stall) {
 	around := c.around()
-	var low []sample
-	var level float64
-	end := func() {
-		if seconds(low) >= leastStall {
-			all = append(all, Stall{low[0].from.Seconds(), low[len(low)-1].to.Seconds(), statisticsOf(low).mean, level})
+	from, level := -1, 0.0
+	end := func(to int) {
+		if from < 0 {
+			return
 		}
-		low = nil
+		if s := c.stall(from, to, level); s.ToS-s.FromS >= leastStall {
+			all = append(all, s)
+		}
+		from = -1
 	}
 	i := 0
-	for _, s := range c.rest {
+	for at, s := range c.rest {
 		for i < len(c.edges) && (s.from+s.to)/2 >= c.edges[i] {
 			i++
 		}
 		// Two I/Os more or less are no stall, however few there are.
 		if s.iops >= around[i].typical/2 || s.iops >= around[i].typical-max(standsOut*around[i].noise, 2*c.quantum()) {
-			end()
+			end(at)
 			continue
 		}
-		low, level = append(low, s), around[i].typical
+		if from < 0 {
+			from = at
+		}
+		level = around[i].typical
 	}
 	return all // what lasts to the end did not come back
+}
+
+// stall is the stretch of samples from index from to to−1 that are below half of a level. Samples shorter than the least
+// stall tell its ends exactly, by how much is missing in those that hold a part of it: a second of it may fill as few as seven
+// windows of 128 ms, and parts of two more. Longer ones hold no whole stall that could tell how low it was.
+func (c course) stall(from, to int, level float64) Stall {
+	low := c.rest[from:to]
+	s := Stall{low[0].from.Seconds(), low[len(low)-1].to.Seconds(), statisticsOf(low).mean, level}
+	if seconds(low)/float64(len(low)) >= leastStall {
+		return s
+	}
+	deepest := statisticsOf(low).min
+	if len(low) >= 3 { // its ends hold a part of the level
+		deepest = median(low, func(s sample) float64 { return s.iops })
+	}
+	// lacks is the time, in seconds, for which a sample must have been in the stall.
+	lacks := func(x sample) float64 { return min(1, max(0, (level-x.iops)/(level-deepest))) * x.length() }
+	s.IOPS = deepest
+	s.FromS += low[0].length() - lacks(low[0])
+	if len(low) > 1 {
+		s.ToS -= low[len(low)-1].length() - lacks(low[len(low)-1])
+	}
+	if from > 0 {
+		s.FromS -= lacks(c.rest[from-1])
+	}
+	if to < len(c.rest) {
+		s.ToS += lacks(c.rest[to])
+	}
+	return s
 }
 
 // surrounding is the level around a stretch, and how samples scatter about it, as a standard deviation.
@@ -73,7 +107,10 @@ func (c course) around() []surrounding {
 			if right.typical < left.typical {
 				side = right
 			}
-			isLow := func(l level) bool { return l.typical < side.typical/2 }
+			// Of up to three samples, two may hold no more than the ends of a stall.
+			isLow := func(l level) bool {
+				return l.typical < side.typical/2 || len(l.samples) <= shortest+1 && l.min < side.typical/2
+			}
 			span := c.edges[to] - c.edges[from-1]
 			if c.held(from, to+1, isLow) == span && span <= (c.span(from-1)+c.span(to+1))/4 {
 				for i := from; i <= to; i++ {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ebscope/internal/analyze"
+	"ebscope/internal/result"
 )
 
 func TestStalls(t *testing.T) {
@@ -52,6 +53,38 @@ func TestStalls(t *testing.T) {
 			says(t, name+", no volume", p.Summary, "It fits gp3 with 3,000 IOPS, which are included.")
 		} else if p.Cliff == nil && (len(p.Candidates) > 0 || strings.Contains(p.Summary, "fits")) {
 			t.Errorf("%s: what would explain the mean of what held no level: %s %+v", name, p.Summary, p.Candidates)
+		}
+	}
+}
+
+// A dip of a second is found wherever it falls into the windows. Each window is the mean of what it holds: with windows of
+// 128 ms, one that the dip fills by two fifths has 0.6 × 1,000 + 0.4 × 50 = 620 IOPS and is not below half.
+func TestStallsBetweenWindows(t *testing.T) {
+	for _, window := range []float64{0.05, 0.128, 0.25, 0.5} {
+		for _, low := range []float64{0, 1, 50, 300} {
+			for shift := 0.0; shift < 1; shift += 0.1 {
+				for length, want := range map[float64]bool{1: true, 0.8: false} {
+					if !want && window == 0.5 {
+						continue // 0.8 s in two windows of 0.5 s look like 1 s that is less low
+					}
+					start := 100 + shift*window
+					r := foreign(1000, 200*time.Second)
+					for end := window; end < 200; end += window {
+						in := min(1, max(0, min(end, start+length)-max(end-window, start))/window)
+						r.IOPS = append(r.IOPS, result.Point{End: time.Duration(end * float64(time.Second)), Value: 1000 - in*(1000-low)})
+					}
+					p := one(t, analyze.Given{}, r)
+					if (len(p.Stalls) == 1) != want {
+						t.Errorf("window %v, %v IOPS for %v s from %v s: %+v", window, low, length, start, p.Stalls)
+						continue
+					}
+					if want {
+						near(t, "from", p.Stalls[0].FromS, start, 0.03)
+						near(t, "to", p.Stalls[0].ToS, start+length, 0.03)
+						near(t, "IOPS", p.Stalls[0].IOPS, low, 30)
+					}
+				}
+			}
 		}
 	}
 }
