@@ -126,7 +126,17 @@ func direction(d *analyze.Direction) cell {
 	if d == nil {
 		return cell{Text: none}
 	}
-	c := cell{Text: fmt.Sprintf("%s IOPS, %s MiB/s", iops(d.IOPS.Mean), mibps(d.ThroughputMiBps))}
+	var known []string
+	if d.IOPS != (analyze.IOPS{}) {
+		known = append(known, iops(d.IOPS.Mean)+" IOPS")
+	}
+	if d.ThroughputMiBps > 0 {
+		known = append(known, mibps(d.ThroughputMiBps)+" MiB/s")
+	}
+	c := cell{Text: strings.Join(known, ", ")}
+	if len(known) == 0 {
+		c.Text = none
+	}
 	if d.Latency != nil {
 		c.Note = fmt.Sprintf("mean %s ms, p99 %s ms", figure(d.Latency.Mean), optional(d.Latency.P99, figure))
 	}
