@@ -142,7 +142,8 @@ func TestMatching(t *testing.T) {
 		"by workload":           {[]Phase{on("v", "x"), other(on("v", "y"), write)}, []Phase{other(on("v", "w"), write), on("v", "r")}, []string{"v x – v r", "v y – v w"}, 0},
 		"ambiguous":             {[]Phase{on("v", "x"), on("v", "y")}, []Phase{on("v", "z")}, nil, 3},
 		"a failed one":          {[]Phase{failed}, []Phase{on("v", "bad")}, nil, 2},
-		"an unknown workload":   {[]Phase{other(on("", "x"), Workload{})}, []Phase{other(on("", "y"), Workload{})}, nil, 2},
+		"the only one":          {[]Phase{other(on("", "x"), Workload{})}, []Phase{other(on("", "y"), Workload{})}, []string{" x –  y"}, 0},
+		"unknown workloads":     {[]Phase{other(on("", "x"), Workload{})}, []Phase{other(on("", "y"), Workload{}), other(on("", "z"), Workload{})}, nil, 3},
 		"a volume that is left": {[]Phase{on("gp2", "x"), on("gp3", "x")}, []Phase{on("gp2", "x")}, []string{"gp2 x – gp2 x"}, 1},
 	} {
 		pairs, left := match(of("a", tt.a...), of("b", tt.b...))
@@ -227,5 +228,19 @@ func TestDamagedSeries(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A log states no workload, and has no name but its file's: the only one of each side is held against the other. Phases of known
+// and different workloads are not.
+func TestTheOnlyPhasesMatch(t *testing.T) {
+	before, after := phase("before_iops", course(1, 0, constant(20, 1000)...)), phase("after_iops", course(1, 0, constant(20, 900)...))
+	if d := Compare(of("a", before), []Subject{of("b", Phase{Name: "z", Workload: Workload{"write", 4 * units.KiB, 32, 1}, Runs: after.Runs})}, nil); len(d.Rows) > 0 {
+		t.Errorf("reads against writes: %+v", d.Rows)
+	}
+	before.Workload, after.Workload = Workload{}, Workload{}
+	r := find(t, Compare(of("a", before), []Subject{of("b", after)}, nil), IOPS, "")
+	if math.Abs(*r.Ratio-0.9) > 1e-9 || r.Where() != "after_iops against before_iops" { // 900 ÷ 1,000
+		t.Errorf("%s: %v", r.Where(), *r.Ratio)
 	}
 }

@@ -17,7 +17,8 @@ func (p pair) volume() string {
 }
 
 // match pairs the phases of two subjects: by name, or by name and volume where one of them ran a name on several
-// volumes; what is then left by its workload, where only one phase of each has it. Phases that are not fit are left out.
+// volumes; what is then left by its workload, where only one phase of each has it, or because it is all that either side has,
+// as a log is, which states no workload. Phases that are not fit are left out.
 func match(a, b Subject) (pairs []pair, left []LeftOut) {
 	as, left := fit(a, left)
 	bs, left := fit(b, left)
@@ -25,6 +26,10 @@ func match(a, b Subject) (pairs []pair, left []LeftOut) {
 		func(x, y Phase) bool { return x.Name == y.Name && x.Volume == y.Volume },
 		func(x, y Phase) bool { return x.Name == y.Name },
 		func(x, y Phase) bool { return x.Workload == y.Workload && x.Workload.known() },
+		// What a side has alone is what it was given to be compared by, unless the workloads are known to be others.
+		func(x, y Phase) bool {
+			return len(a.Phases) == 1 && len(b.Phases) == 1 && (!x.Workload.known() || !y.Workload.known())
+		},
 	} {
 		var found []pair
 		found, as, bs = take(as, bs, same)
