@@ -3,10 +3,12 @@ package analyze
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"ebscope/internal/model"
 	"ebscope/internal/result"
+	"ebscope/internal/units"
 )
 
 func warning(code, format string, args ...any) result.Warning {
@@ -20,9 +22,22 @@ func (r reader) judgeMean(p *Phase) {
 	if rate == 0 && p.IOPS.Mean > 0 {
 		rate = p.IOPS.Mean
 	}
+	if rate == 0 && r.total.throughput > 0 {
+		if r = r.byThroughput(); r.total.iops == 0 {
+			p.Verdict, p.LimitedBy = "", []LimitShare{}
+			p.Summary = fmt.Sprintf("%v on average: the size of an I/O is not known, and so no IOPS.", r.total.throughput)
+			return
+		}
+		rate = r.total.iops
+	}
+	r.fillIn()
 	switch {
 	case rate == 0 && p.Latency != nil:
 		p.Summary = "Latency alone was logged: how many I/Os there were is not known."
+		return
+	case rate == 0 && r.reading.Source.Document == 0 && len(r.reading.IOPS) == 0: // logs alone, none of them of a rate
+		p.Verdict, p.LimitedBy = "", []LimitShare{}
+		p.Summary = "No rate was logged: how many I/Os there were is not known."
 		return
 	case rate == 0:
 		p.Verdict, p.LimitedBy = "", []LimitShare{}
@@ -55,6 +70,42 @@ func (r reader) judgeMean(p *Phase) {
 		p.Summary = fmt.Sprintf("%s, held by the %s.", mean, limitWords[lasting.limit])
 	default:
 		r.judgeBorrowed(p, mean, rate, lasting)
+	}
+}
+
+// byThroughput returns the reader with the rate that follows from throughput, where nothing counts I/Os: in I/Os of their size, or
+// of 1 MiB and against limits on throughput alone, where it is not known. Without any limit there is nothing to hold it against.
+func (r reader) byThroughput() reader {
+	size := r.subject.phase.BlockSize
+	if size == 0 {
+		if len(r.ceilings) == 0 {
+			return r
+		}
+		size = units.MiB
+		r.subject.phase.BlockSize = size
+		var all []ceiling
+		if r.given.Volume != nil {
+			r.usage.data = float64(size)
+			all = ceilings(r.perf, r.subject.phase, r.usage, r.instance)
+		} else {
+			all = instanceCeilings(*r.instance, 1, size)
+		}
+		r.ceilings = slices.DeleteFunc(all, func(c ceiling) bool {
+			return c.limit != model.VolumeThroughput && c.limit != model.VolumeBaselineThroughput && c.limit != model.InstanceThroughput
+		})
+	}
+	r.total.iops = float64(r.total.throughput) / float64(size)
+	return r
+}
+
+// fillIn completes a summary that states neither its length nor its number of I/Os, as CrystalDiskMark's: it ran for as long as
+// it was told to.
+func (r *reader) fillIn() {
+	if r.total.runtime == 0 {
+		r.total.runtime = max(0, r.reading.Workload.Duration)
+	}
+	if r.total.ios == 0 {
+		r.total.ios = int64(min(r.total.iops*r.total.runtime.Seconds(), math.MaxInt32))
 	}
 }
 
@@ -114,7 +165,8 @@ func (r reader) doubts(p Phase) []result.Warning {
 	var all []result.Warning
 	warn := func(code, format string, args ...any) { all = append(all, warning(code, format, args...)) }
 	stated := r.reading.Workload
-	if most := highest(r.ceilings); r.total.iops > most && r.beyond(course{}, r.total) == 0 && r.total.runtime < short && p.WarmUp == nil {
+	r.fillIn()
+	if most := highest(r.ceilings); r.total.iops > most && r.beyond(course{}, r.total) == 0 && r.total.runtime > 0 && r.total.runtime < short && p.WarmUp == nil {
 		warn("rate-bucket", "The mean is above the limit of %s because a run of %s has the first second's full rate bucket in it, a second's worth of I/O on top. Run for a minute at least.",
 			r.rate(most), r.time(r.total.runtime.Seconds()))
 	}

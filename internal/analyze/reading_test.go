@@ -475,3 +475,48 @@ func TestTwoCausesOfOneLevel(t *testing.T) {
 	}
 	says(t, "summary", p.Summary, "the instance's burst was spent")
 }
+
+// CrystalDiskMark 3 states throughput alone of some tests: 50 MiB/s ÷ 512 KiB are 100 I/Os a second. Neither that nor a log of
+// throughput means that nothing completed.
+func TestThroughputAlone(t *testing.T) {
+	gp3of200 := ebs.Volume{Type: ebs.GP3, Size: 200 * units.GiB, IOPS: 3000, Throughput: 250 * units.MiBPerSecond}
+	alone := func(size units.Bytes, rate float64) result.Reading {
+		r := result.Reading{Source: result.Source{File: "cdm.txt", Document: 1}, Job: "job", Workload: result.Stated{Pattern: "read", BlockSize: size, QueueDepth: 32}}
+		r.Total.Throughput = units.Throughput(rate) * units.MiBPerSecond
+		return r
+	}
+	for name, tt := range map[string]struct {
+		reading result.Reading
+		volume  ebs.Volume
+		verdict analyze.Verdict
+		summary string
+	}{
+		"size known":                {alone(512*units.KiB, 50), gp3of200, analyze.Sustained, "50 MiB/s on average, below every limit: queue depth 32 and latency"},
+		"at the volume's":           {alone(0, 249), gp3of200, analyze.Sustained, "249 MiB/s on average, held by the volume's throughput."},
+		"more than can be held":     {alone(0, 300), gp3of200, "", "300 MiB/s on average, more than the 250 MiB/s"},
+		"no volume, no size":        {alone(0, 347), ebs.Volume{}, "", "347 MiB/s on average: the size of an I/O is not known, and so no IOPS."},
+		"nothing at all":            {alone(0, 0), gp3of200, "", "No read or write completed."},
+		"a log of latencies it has": {result.Reading{Source: result.Source{File: "a_clat.1.log"}}, gp3of200, "", "No rate was logged"},
+	} {
+		g := given(t, tt.volume, "")
+		p := one(t, g, tt.reading)
+		if p.Verdict != tt.verdict {
+			t.Errorf("%s: verdict %q, want %q", name, p.Verdict, tt.verdict)
+		}
+		says(t, name, p.Summary, tt.summary)
+	}
+}
+
+// CrystalDiskMark states how long it measures, and nothing else of the length: 262 MiB/s over 5 s, where 250 are held, have the
+// full bucket of the first second in them.
+func TestLengthThatIsOnlyStated(t *testing.T) {
+	r := foreign(1, time.Minute)
+	r.Workload.BlockSize, r.Workload.Duration = units.MiB, 5*time.Second
+	r.Total = result.Direction{IOPS: 262, Throughput: 262 * units.MiBPerSecond}
+	g := given(t, ebs.Volume{Type: ebs.GP3, Size: 200 * units.GiB, IOPS: 3000, Throughput: 250 * units.MiBPerSecond}, "")
+	says(t, "stated", text(one(t, g, r).Warnings, "rate-bucket"), "a run of 5.0 s")
+	r.Workload.Duration = 0
+	if got := text(one(t, g, r).Warnings, "rate-bucket"); got != "" {
+		t.Errorf("of unknown length: %s", got)
+	}
+}

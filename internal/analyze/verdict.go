@@ -102,6 +102,8 @@ func (s subject) depth() string {
 		return fmt.Sprintf("queue depth %d", s.phase.Outstanding())
 	case s.inFlight > 0:
 		return fmt.Sprintf("about %s outstanding (Little's law)", amount(s.inFlight))
+	case s.phase.QueueDepth > 0: // of an unknown number of jobs
+		return fmt.Sprintf("queue depth %d", s.phase.QueueDepth)
 	default:
 		return "an unknown queue depth"
 	}
