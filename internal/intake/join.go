@@ -69,7 +69,7 @@ func (c *collector) join() {
 	}
 	for i := range c.readings {
 		if logs := mine[i]; logs != nil {
-			join(&c.readings[i], logs)
+			join(&c.readings[i], c.apart(logs, c.readings[i]))
 			for _, l := range logs {
 				c.notes = append(c.notes, notesOf(l, c.readings[i])...)
 			}
@@ -77,7 +77,7 @@ func (c *collector) join() {
 	}
 	for _, logs := range alone {
 		r := orphan(logs)
-		join(&r, logs)
+		join(&r, c.strangers(logs))
 		for _, l := range logs {
 			c.notes = append(c.notes, l.Notes...)
 		}
@@ -113,6 +113,9 @@ func unitOf(l logFile, r result.Reading) time.Duration {
 
 // join adds what logs say to a reading.
 func join(r *result.Reading, logs []logFile) {
+	if len(logs) == 0 {
+		return
+	}
 	all := make([]*log.Log, len(logs))
 	for i, l := range logs {
 		l.Unit = unitOf(l, *r)
