@@ -48,6 +48,9 @@ var tools = []tool{
 	},
 }
 
+// simulator is of a cluster whose nodes are simulated.
+var simulator = tool{folder: "kwok", module: "sigs.k8s.io/kwok", packages: []string{"sigs.k8s.io/kwok/cmd/kwok"}}
+
 // program returns the name of a package's program. etcd's main is the module's root, whose path ends in its version.
 func program(pkg string) string {
 	if pkg == "go.etcd.io/etcd/server/v3" {
@@ -60,6 +63,10 @@ func program(pkg string) string {
 // that EBSCOPE_TEST_CACHE names, by default ebscope in the user's own; versions stand side by side in it. An empty cache
 // takes many minutes to fill, so progress gets a line before and after each build.
 func Build(ctx context.Context, progress io.Writer) (map[string]string, error) {
+	return buildTools(ctx, tools, progress)
+}
+
+func buildTools(ctx context.Context, tools []tool, progress io.Writer) (map[string]string, error) {
 	root, err := repository(ctx)
 	if err != nil {
 		return nil, err

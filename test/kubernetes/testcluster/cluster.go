@@ -38,8 +38,10 @@ type Cluster struct {
 
 	etcdURL string
 	apiPort int
+	flags   []string // of controllers and scheduler, beside those that all clusters give them
 
 	etcd, api, controllers, scheduler *process
+	simulator                         *process // nil where nodes are real
 	nodes                             []*node
 	volumes                           *provisioner
 }
@@ -64,7 +66,12 @@ func Open(ctx context.Context, nodes int, progress io.Writer) (*Cluster, error) 
 	if os.Geteuid() != 0 {
 		return nil, fmt.Errorf("a Kubernetes node needs root; run the tests as root, or set %s to the kubeconfig of an existing cluster", ExternalVariable)
 	}
-	programs, err := Build(ctx, progress)
+	return assemble(ctx, &Cluster{}, tools, progress, func(ctx context.Context, c *Cluster) error { return c.up(ctx, nodes) })
+}
+
+// assemble builds the programs of a cluster and starts it by up.
+func assemble(ctx context.Context, c *Cluster, tools []tool, progress io.Writer, up func(context.Context, *Cluster) error) (*Cluster, error) {
+	programs, err := buildTools(ctx, tools, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -72,12 +79,12 @@ func Open(ctx context.Context, nodes int, progress io.Writer) (*Cluster, error) 
 		return nil, err
 	}
 	started := time.Now()
-	c := &Cluster{programs: programs}
+	c.programs = programs
 	if c.dir, c.lock, err = newFolder(); err != nil {
 		return nil, err
 	}
 	fmt.Fprintf(progress, "starting a cluster in %s\n", c.dir)
-	if err := c.up(ctx, nodes); err != nil {
+	if err := up(ctx, c); err != nil {
 		kept := filepath.Join(os.TempDir(), filepath.Base(c.dir)+"-logs")
 		return nil, errors.Join(fmt.Errorf("starting the cluster: %w; all logs are in %s", err, kept),
 			os.Rename(c.Logs(), kept), c.Close(context.WithoutCancel(ctx)))
@@ -152,7 +159,7 @@ func (c *Cluster) Close(ctx context.Context) error {
 	for _, n := range c.nodes {
 		err = errors.Join(err, removeCgroups(ending, n.cgroups))
 	}
-	for _, p := range []*process{c.scheduler, c.controllers, c.api, c.etcd} {
+	for _, p := range []*process{c.simulator, c.scheduler, c.controllers, c.api, c.etcd} {
 		p.stop(ending)
 	}
 	return errors.Join(err, removeFolder(c.dir), c.lock.Close())

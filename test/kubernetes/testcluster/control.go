@@ -51,12 +51,12 @@ func (c *Cluster) startControlPlane(ctx context.Context) error {
 	if c.kubeconfig, err = c.writeKubeconfig(administrator, c.tokens[administrator]); err != nil {
 		return err
 	}
-	if c.controllers, err = c.start("kube-controller-manager", 0, "kube-controller-manager", "--kubeconfig="+c.kubeconfig,
-		"--leader-elect=false", "--secure-port=0", "--service-account-private-key-file="+c.file("sa.key"),
-		"--root-ca-file="+c.Config.CAFile); err != nil {
+	shared := append([]string{"--kubeconfig=" + c.kubeconfig, "--leader-elect=false", "--secure-port=0"}, c.flags...)
+	if c.controllers, err = c.start("kube-controller-manager", 0, "kube-controller-manager", append([]string{
+		"--service-account-private-key-file=" + c.file("sa.key"), "--root-ca-file=" + c.Config.CAFile}, shared...)...); err != nil {
 		return err
 	}
-	c.scheduler, err = c.start("kube-scheduler", 0, "kube-scheduler", "--kubeconfig="+c.kubeconfig, "--leader-elect=false", "--secure-port=0")
+	c.scheduler, err = c.start("kube-scheduler", 0, "kube-scheduler", shared...)
 	return err
 }
 
