@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ebscope/internal/analyze"
+	"ebscope/internal/report"
 	"ebscope/internal/result"
 )
 
@@ -42,6 +43,18 @@ func TestVerdictWords(t *testing.T) {
 	for want, p := range map[string]analyze.Phase{"above limit": warned("above-limit"), "above EBS": warned("above-any-volume"), "–": {}} {
 		if got := verdictWord(p); got != want {
 			t.Errorf("verdict %q, want %q", got, want)
+		}
+	}
+}
+
+// A report of nothing but failed runs fails as their analysis does, and says so where there is nothing to draw.
+func TestReportOfFailedRuns(t *testing.T) {
+	o := reportOptions{dir: t.TempDir()}
+	r := report.Report{Document: analyze.Document{Phases: []analyze.Phase{{State: string(result.Failed)}}}, Readings: []result.Reading{{Failure: &result.Failure{Code: 28}}}}
+	for _, o.output = range []string{"json", "csv", "svg"} {
+		var out, told strings.Builder
+		if err := o.draw([]report.Report{r}, &out, &told); exitCode(err) != exitFailed {
+			t.Errorf("-o %s: %v", o.output, err)
 		}
 	}
 }

@@ -160,16 +160,21 @@ func (o reportOptions) draw(reports []report.Report, stdout, stderr io.Writer) e
 	if err != nil {
 		return err
 	}
+	if r.Readings != nil {
+		if err := allFailed(r.Document.Phases); err != nil {
+			return err
+		}
+	}
 	return skipped(r.Document.Notes)
 }
 
 // pictures writes each picture to a file in a folder, or a single one to stdout where no folder is given.
 func (o reportOptions) pictures(all []report.Picture, draw func(report.Picture, io.Writer) error, stdout, stderr io.Writer) error {
+	if len(all) == 0 {
+		return errors.New("there is nothing to draw: no series and no distribution is known")
+	}
 	if o.dir == "" {
-		switch len(all) {
-		case 0:
-			return errors.New("there is nothing to draw: no series and no distribution is known")
-		case 1:
+		if len(all) == 1 {
 			return draw(all[0], stdout)
 		}
 		return usage("-o %s draws %d pictures; name a folder for them with --dir", o.output, len(all))
