@@ -106,9 +106,11 @@ func (m *metricsText) run(r Report) {
 func (m *metricsText) phase(p member, labels []label) {
 	unknown := func(x float64) bool { return x == 0 && p.reading != nil }
 	with := func(more ...label) []label { return slices.Concat(labels, more) }
-	m.family("ebscope_phase", "info", "", "What a phase did and how it is judged.").add("_info", 1,
-		with(label{"pattern", p.RW}, label{"block_size", fmt.Sprint(p.BlockSize)}, label{"queue_depth", fmt.Sprint(p.QueueDepth)},
-			label{"jobs", fmt.Sprint(p.Jobs)}, label{"verdict", string(p.Verdict)})...)
+	stated := []label{{"pattern", p.RW}, {"block_size", fmt.Sprint(p.BlockSize)}, {"queue_depth", fmt.Sprint(p.QueueDepth)}, {"jobs", fmt.Sprint(p.Jobs)}, {"verdict", string(p.Verdict)}}
+	if p.reading != nil {
+		stated = slices.DeleteFunc(stated, func(l label) bool { return l.value == "" || l.value == "0" })
+	}
+	m.family("ebscope_phase", "info", "", "What a phase did and how it is judged.").add("_info", 1, with(stated...)...)
 	rate := m.family("ebscope_iops", "gauge", "", "I/Os a second, without the first sample of the series.")
 	for _, v := range []struct {
 		name  string

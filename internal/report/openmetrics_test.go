@@ -113,3 +113,20 @@ func TestOpenMetrics(t *testing.T) {
 		}
 	}
 }
+
+// What a file does not state is no label: a block size of 0 would be a figure.
+func TestOpenMetricsLeavesOutWhatIsUnknown(t *testing.T) {
+	r := perIO(t)
+	p := &r.Document.Phases[0]
+	p.RW, p.BlockSize, p.QueueDepth, p.Jobs, p.Verdict = "", 0, 0, 0, ""
+	var b bytes.Buffer
+	if err := report.OpenMetrics(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	checkOpenMetrics(t, b.String())
+	for _, label := range []string{"pattern=", "block_size=", "queue_depth=", "jobs=", "verdict="} {
+		if strings.Contains(b.String(), label) {
+			t.Errorf("%s stands in\n%s", label, b.String())
+		}
+	}
+}
