@@ -29,6 +29,24 @@ func gathered(t *testing.T, held, alone, broken int) report.Report {
 	return r
 }
 
+// Of a volume that nobody knows there is no verdict, but a log shows its levels; and what failed has finished.
+func TestHeadlineWithoutAVerdict(t *testing.T) {
+	logged := gathered(t, 2, 0, 0)
+	for i := range logged.Document.Phases {
+		logged.Document.Phases[i].Verdict = ""
+	}
+	failed := gathered(t, 0, 0, 1)
+	for want, r := range map[string]report.Report{"2 results: No fall: every level holds to the end": logged, "randread failed": failed} {
+		var b bytes.Buffer
+		if err := report.Markdown(&b, r); err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Collect(strings.Lines(b.String()))[0]; !strings.HasSuffix(got, want+"\n") {
+			t.Errorf("headline %q, want %q", got, want)
+		}
+	}
+}
+
 // That levels hold is said of series alone.
 func TestHeadlineOfReadings(t *testing.T) {
 	for want, r := range map[string]report.Report{

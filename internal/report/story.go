@@ -62,7 +62,7 @@ func levels(phases []member) string {
 		switch {
 		case m.above() != none:
 			above++
-		case m.Verdict != "" && len(m.rates()) > 1:
+		case len(m.rates()) > 1 && (m.Verdict != "" || len(m.Segments) > 0): // of a volume that nobody knows, there is no verdict
 			seen++
 		}
 		if len(m.stalls()) > 0 {
@@ -102,6 +102,10 @@ func (r Report) finding() string {
 		return nil
 	}
 	switch {
+	case done == 0 && len(r.Readings) == 1:
+		m := r.member(0)
+		m.Name = r.names()[0]
+		return m.about() + " failed"
 	case done == 0:
 		return fmt.Sprintf("No result: none of the %d phases has finished", len(r.Document.Phases))
 	case len(phases) == 0:
