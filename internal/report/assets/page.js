@@ -15,6 +15,14 @@
       : [Math.floor(whole / 3600), Math.floor(whole % 3600 / 60), ["h", "min"]];
     return `${large} ${names[0]}` + (small ? ` ${small} ${names[1]}` : "");
   };
+  // A place between seconds keeps the digits of its step, or neighbours would read alike: "20 min 34.05 s".
+  const digitsOf = step => Math.max(0, Math.ceil(-Math.log10(step)));
+  const place = (t, step) => {
+    const digits = digitsOf(step);
+    if (!digits) return span(t);
+    const at = +t.toFixed(digits), minutes = Math.floor(at / 60);
+    return (minutes ? minutes + " min " : "") + (at - 60 * minutes).toFixed(digits) + " s";
+  };
 
   // The axis counts in one unit, named once in its label.
   const timeUnit = seconds => seconds > 4 * 3600 ? [3600, "hours"] : seconds > 180 ? [60, "minutes"] : [1, "seconds"];
@@ -196,7 +204,7 @@
         {...axis, label: unitName + (spec.compressed ? " of the volume's own time" : ""), labelSize: 20, size: 28, gap: 6, incrs: [...[0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30].filter(x => x < unit), ...[1, 2, 5, 10, 15, 20, 30, 60, 120].map(x => x * unit)],
           // Zoomed in so far that the unit is too coarse, the places are told in full.
           space: (u, i, min, max) => max - min < 4 * unit ? 100 : 50,
-          values: (u, ticks, i, space, step) => ticks.map(t => step < unit && unit > 1 ? span(t) : number(t / unit))},
+          values: (u, ticks, i, space, step) => ticks.map(t => step < unit && unit > 1 ? place(t, step) : step < 1 ? t.toFixed(digitsOf(step)) : number(t / unit))},
         {...axis, size: 58, gap: 6, ...(spec.y ? places(spec.y) : {values: (u, ticks) => ticks.map(number)})},
       ],
       padding: spec.above && spec.marks.length ? [u => u.width < 500 ? 66 : 52, null, null, null] : undefined,
