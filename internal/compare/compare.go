@@ -6,6 +6,7 @@ package compare
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"ebscope/internal/result"
@@ -111,7 +112,12 @@ func (d *Document) add(baseline, other Subject) {
 	for _, f := range differing(baseline.Facts, other.Facts) {
 		d.differ("", "", baseline, other, f)
 	}
+	var cut []string
+	var most time.Duration
 	for _, pair := range pairs {
+		if start := pair.cut(); start > 0 {
+			cut, most = append(cut, strings.TrimSpace(pair.volume()+" "+pair.a.Name)), max(most, start)
+		}
 		for _, f := range pair.differences() {
 			d.differ(pair.a.Name, pair.volume(), baseline, other, f)
 		}
@@ -122,5 +128,9 @@ func (d *Document) add(baseline, other Subject) {
 			row.Baseline, row.Subject = baseline.Name, other.Name
 			d.Rows = append(d.Rows, row)
 		}
+	}
+	if len(cut) > 0 {
+		d.Notes = append(d.Notes, fmt.Sprintf("The first samples of %s are of different lengths on the two sides: both leave out as much as the longest holds, up to %v. "+
+			"A figure may therefore differ from the one in the run's own analysis, or against another run.", strings.Join(cut, ", "), most.Round(time.Millisecond)))
 	}
 }

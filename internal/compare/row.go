@@ -47,6 +47,21 @@ func (p pair) aligned() pair {
 	return p
 }
 
+// cut is how much of the start of both sides is left out, where that is more than a run's own first sample, and the figure
+// therefore another than in the run's own analysis; else zero.
+func (p pair) cut() time.Duration {
+	const late = 1.1 // times its length; fio closes most windows a little late
+	p = p.aligned()
+	for _, phase := range []Phase{p.a, p.b} {
+		for _, r := range phase.Runs {
+			if all := r.all(); len(all) > 1 && float64(r.start) > late*float64(all[0].to) {
+				return r.start
+			}
+		}
+	}
+	return 0
+}
+
 func (p Phase) mixed() bool {
 	for _, r := range p.Runs {
 		if r.Read == nil || r.Write == nil {
