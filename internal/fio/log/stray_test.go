@@ -101,3 +101,11 @@ func TestJobsShareALog(t *testing.T) {
 		})
 	}
 }
+
+// An hour of 3,000 I/Os a second: windows of 50 ms would be 72,000. 3,600 s ÷ 16,384 = 220 ms; the next double of 1 ms is 256.
+func TestPointsOfALongLogAreBounded(t *testing.T) {
+	all := []part{{Track: Track{Width: time.Millisecond, Count: 3000 * 3600, Cells: []Cell{{End: time.Hour, Count: 3000 * 3600}}}}}
+	if got := seriesWidth(all); got != 256*time.Millisecond {
+		t.Errorf("windows of %v", got)
+	}
+}

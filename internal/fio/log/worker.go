@@ -74,6 +74,7 @@ func (w *worker) join(o *worker) {
 	w.notes.join(o.notes)
 	for d := range o.sides {
 		w.sides[d].join(&o.sides[d])
+		o.sides[d] = side{} // memory is needed for the next
 	}
 }
 
@@ -85,6 +86,7 @@ func (w *worker) tracks() (all []Track) {
 		if t := w.sides[d].track(Direction(d)); t.Count > 0 {
 			all = append(all, t)
 		}
+		w.sides[d] = side{} // the track has it all
 	}
 	return all
 }
