@@ -177,7 +177,10 @@ func (r reader) doubts(p Phase) []result.Warning {
 	if r.given.Volume != nil && len(r.members) > 0 {
 		warn("raid", "The I/O went to a RAID of %d devices (%s): the limits of so many volumes are added up.", len(r.members), list(r.members, 6))
 	}
-	if r.given.Volume != nil && r.subject.phase.BlockSize == 0 {
+	switch sizeless := r.given.Volume != nil && r.subject.phase.BlockSize == 0; {
+	case sizeless && r.total.iops == 0 && r.total.throughput > 0:
+		warn("block-size-unknown", "The size of an I/O is not known, so only limits on throughput are held against the figures.")
+	case sizeless:
 		warn("block-size-unknown", "The size of an I/O is not known, so only limits on IOPS are held against the figures, and each I/O counts as one.")
 	}
 	if stated.QueueDepth == 0 && r.inFlight > 0 {

@@ -504,6 +504,9 @@ func TestThroughputAlone(t *testing.T) {
 			t.Errorf("%s: verdict %q, want %q", name, p.Verdict, tt.verdict)
 		}
 		says(t, name, p.Summary, tt.summary)
+		if name == "at the volume's" {
+			says(t, name, text(p.Warnings, "block-size-unknown"), "only limits on throughput")
+		}
 	}
 }
 
