@@ -14,10 +14,12 @@ const SpreadSchema = "ebscope.spread/v1"
 
 // SpreadDocument says how far runs of one plan lie apart: volumes that were measured side by side, or repeats.
 type SpreadDocument struct {
-	Schema  string        `json:"schema"`
-	Runs    []string      `json:"runs"` // ids
-	Target  result.Target `json:"target"`
-	Spreads []Spread      `json:"spreads"`
+	Schema string        `json:"schema"`
+	Runs   []string      `json:"runs"` // ids
+	Target result.Target `json:"target"`
+	// Compress is how many times the runs were compressed, 1 where they were not.
+	Compress float64  `json:"compress"`
+	Spreads  []Spread `json:"spreads"`
 }
 
 // Spread is one figure of one phase over all runs that have it.
@@ -57,7 +59,7 @@ func SpreadOf(documents []analyze.Document) SpreadDocument {
 	var order []figure
 	values := map[figure][]Outlier{}
 	for _, d := range documents {
-		all.Runs, all.Target = append(all.Runs, d.Run.ID), d.Run.Target
+		all.Runs, all.Target, all.Compress = append(all.Runs, d.Run.ID), d.Run.Target, d.Run.Compress
 		for _, p := range d.Phases {
 			add := func(metric, unit string, value float64) {
 				f := figure{p.Name, p.Volume, metric, unit}

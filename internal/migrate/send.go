@@ -81,7 +81,9 @@ func (r *run) start(ctx context.Context, steps []*migration.Step) (back []*migra
 		inWindow, _ := r.plan.Rules.Window.Opens(r.options.Now())
 		if _, until := r.pace.state(); stop || !inWindow || r.spent() || ctx.Err() != nil || time.Now().Before(until) {
 			<-waiting
+			mu.Lock()
 			back = append(back, s)
+			mu.Unlock()
 			continue
 		}
 		all.Go(func() {

@@ -58,6 +58,9 @@ func spreadTitle(d compare.SpreadDocument) string {
 	if d.Target != "" && d.Target != result.Imported {
 		text += " · " + string(d.Target)
 	}
+	if d.Compress > 1 {
+		text += " · compressed " + factor(d.Compress) + "×"
+	}
 	return text
 }
 

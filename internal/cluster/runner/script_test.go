@@ -19,7 +19,7 @@ func TestScriptKeepsToTheNames(t *testing.T) {
 		runner.MarkFile, runner.StartFile, `"$results/` + runner.DoneFile + `"`, "$results/" + runner.PodsDir + "/",
 		"$folder" + runner.RunningSuffix, "$folder" + runner.CutSuffix, "$folder" + runner.FailedSuffix,
 		"--output=" + result.FioFile, "/" + result.JobFile, "/" + result.StderrFile,
-		"version " + fio.Oldest.String() + " or newer",
+		"version " + fio.TotalLatencyPercentiles.String() + " or newer",
 	} {
 		if !strings.Contains(script, want) {
 			t.Errorf("the script does not have %s", want)
