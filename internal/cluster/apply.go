@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -30,9 +31,14 @@ func (e *PartlyAppliedError) Error() string {
 }
 func (e *PartlyAppliedError) Unwrap() error { return e.Err }
 
+const applyAction = "apply the run's objects"
+
 // Apply applies objects on the server, in order. Applied again, they change nothing. Before the first it looks at all: an
 // object of the same name that is not the run's is never touched, and declines the whole. A namespace that exists stays
 // as it is.
+//
+// Of two runs of one name, the one that makes the ConfigMap has it. The other gets a DeclinedError and has applied nothing
+// but perhaps the namespace, so that it has nothing to remove: what carries the run's labels is the first one's.
 func (c *Client) Apply(ctx context.Context, objects []manifest.Object) error {
 	wanted, err := c.notForeign(ctx, objects)
 	if err != nil {
@@ -40,7 +46,16 @@ func (c *Client) Apply(ctx context.Context, objects []manifest.Object) error {
 	}
 	var applied []string
 	for _, o := range wanted {
-		if err := c.apply(ctx, o); err != nil {
+		err := error(nil)
+		if config, ok := o.(*corev1.ConfigMap); ok {
+			var ours bool
+			if ours, err = c.claim(ctx, config); err == nil && !ours {
+				return &DeclinedError{Action: applyAction, Findings: []Finding{taken(o)}}
+			}
+		} else {
+			err = c.apply(ctx, o)
+		}
+		if err != nil {
 			if len(applied) > 0 {
 				return &PartlyAppliedError{Applied: applied, Err: err}
 			}
@@ -68,14 +83,47 @@ func (c *Client) notForeign(ctx context.Context, objects []manifest.Object) (wan
 		case isNamespace(o): // shared by runs, and perhaps by others
 		case there.GetLabels()[manifest.RunLabel] != o.GetLabels()[manifest.RunLabel]:
 			foreign = append(foreign, refuse(CodeForeign, "%s exists already and is not this run's: it belongs to %s. Remove it or rename it, or use another namespace", title(o), owner(there)))
+		case ofAnother(there, o):
+			foreign = append(foreign, taken(o))
 		default:
 			wanted = append(wanted, o)
 		}
 	}
 	if len(foreign) > 0 {
-		return nil, &DeclinedError{Action: "apply the run's objects", Findings: foreign}
+		return nil, &DeclinedError{Action: applyAction, Findings: foreign}
 	}
 	return wanted, nil
+}
+
+// claim makes the ConfigMap of a run, and says whether it is this run's: of several of that name, one can make it. The
+// record in it tells them apart.
+func (c *Client) claim(ctx context.Context, config *corev1.ConfigMap) (ours bool, err error) {
+	configs := c.Kubernetes.CoreV1().ConfigMaps(config.Namespace)
+	_, err = configs.Create(ctx, config, metav1.CreateOptions{FieldManager: manifest.FieldManager, FieldValidation: metav1.FieldValidationStrict})
+	if err == nil {
+		return true, nil
+	}
+	// It may be there from an earlier attempt, or have been made though the answer was lost.
+	there, readErr := configs.Get(ctx, config.Name, metav1.GetOptions{})
+	if readErr == nil || apierrors.IsAlreadyExists(err) {
+		return readErr == nil && !ofAnother(there, config), nil
+	}
+	return false, c.failed(err, "make %s", title(config))
+}
+
+// ofAnother says whether an object is a ConfigMap that holds something else than the run's.
+func ofAnother(there, wanted metav1.Object) bool {
+	config, ok := wanted.(*corev1.ConfigMap)
+	if !ok {
+		return false
+	}
+	found, ok := there.(*corev1.ConfigMap)
+	return !ok || !maps.Equal(found.Data, config.Data)
+}
+
+// taken is what stands against a run whose name another has.
+func taken(o manifest.Object) Finding {
+	return refuse(CodeForeign, "%s: a run of that name was begun a moment ago, by another: try again", title(o))
 }
 
 func isNamespace(o manifest.Object) bool {

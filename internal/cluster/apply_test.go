@@ -109,8 +109,8 @@ func TestApplyTouchesNothingForeign(t *testing.T) {
 		t.Fatalf("error %v, want a DeclinedError about two objects", err)
 	}
 	for i, want := range []string{
-		"storageclass.storage.k8s.io ebscope-20261201t052101z-gp2-vs-gp3-gp2 exists already and is not this run's: it belongs to the run another",
 		"configmap ebscope/20261201t052101z-gp2-vs-gp3 exists already and is not this run's: it belongs to Helm",
+		"storageclass.storage.k8s.io ebscope-20261201t052101z-gp2-vs-gp3-gp2 exists already and is not this run's: it belongs to the run another",
 	} {
 		if f := declined.Findings[i]; f.Code != cluster.CodeForeign || !strings.HasPrefix(f.Text, want) {
 			t.Errorf("finding %+v, want %s", f, want)
@@ -122,6 +122,46 @@ func TestApplyTouchesNothingForeign(t *testing.T) {
 	after, err := k.CoreV1().ConfigMaps("ebscope").Get(t.Context(), config.Name, metav1.GetOptions{})
 	if err != nil || !maps.Equal(after.Data, config.Data) {
 		t.Errorf("the foreign ConfigMap is now %v, error %v", after, err)
+	}
+}
+
+// Of two runs that were begun in the same second, the later one declines, and has applied nothing that a cleanup of its name
+// would take from the first: neither where it sees the first's ConfigMap beforehand, nor where that comes in between.
+func TestApplyOfTwoRunsOfOneName(t *testing.T) {
+	spec := good().wanted.Spec
+	spec.Record = []byte(`{"started":"another moment"}`)
+	others, err := manifest.Objects(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, between := range []bool{false, true} {
+		k := fake.NewClientset()
+		c := &cluster.Client{Kubernetes: k, Namespace: "ebscope"}
+		if err := c.Apply(t.Context(), objectsOf(t, "ebscope")); err != nil {
+			t.Fatal(err)
+		}
+		if between { // its first look does not see the ConfigMap
+			unseen := 1
+			k.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+				unseen--
+				return unseen == 0, nil, apierrors.NewNotFound(corev1.Resource("configmaps"), manifest.ConfigMapName(run))
+			})
+		}
+		k.ClearActions()
+		err := c.Apply(t.Context(), others)
+		var declined *cluster.DeclinedError
+		var part *cluster.PartlyAppliedError
+		if !errors.As(err, &declined) || errors.As(err, &part) || declined.Findings[0].Code != cluster.CodeForeign || !strings.Contains(err.Error(), "by another: try again") {
+			t.Errorf("error %v, want a DeclinedError alone", err)
+		}
+		for _, a := range k.Actions() {
+			if a.GetVerb() == "patch" {
+				t.Errorf("applied nevertheless: %s", a.GetResource().Resource)
+			}
+		}
+		if diff := cmp.Diff(everything, names(t, k, "ebscope")); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
 
@@ -138,8 +178,8 @@ func TestApplyGoesOn(t *testing.T) {
 	if !errors.As(err, &part) || !errors.As(err, &declined) || !strings.Contains(err.Error(), "exceeded quota: team") {
 		t.Fatalf("error %v, want a PartlyAppliedError", err)
 	}
-	// Namespace, 3 classes, 3 claims, ConfigMap, budget.
-	if len(part.Applied) != 9 || part.Applied[0] != "namespace ebscope" || part.Applied[8] != "poddisruptionbudget.policy ebscope/20261201t052101z-gp2-vs-gp3" {
+	// Namespace, ConfigMap, 3 classes, 3 claims, budget.
+	if len(part.Applied) != 9 || part.Applied[0] != "namespace ebscope" || part.Applied[1] != "configmap ebscope/20261201t052101z-gp2-vs-gp3" || part.Applied[8] != "poddisruptionbudget.policy ebscope/20261201t052101z-gp2-vs-gp3" {
 		t.Errorf("applied %v", part.Applied)
 	}
 	full = false

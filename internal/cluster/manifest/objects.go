@@ -17,7 +17,8 @@ type Object interface {
 	runtime.Object
 }
 
-// Objects returns everything that a cluster needs to run a benchmark on its own, in the order in which it must be applied.
+// Objects returns everything that a cluster needs to run a benchmark on its own, in the order in which it must be applied. The
+// ConfigMap comes right after the namespace: whoever makes it has claimed the run's name, and a run is found by it.
 // What the spec says exists already is not among it.
 func Objects(s Spec) ([]Object, error) {
 	if err := s.validate(); err != nil {
@@ -31,11 +32,12 @@ func Objects(s Spec) ([]Object, error) {
 	if s.CreateNamespace {
 		all = append(all, namespace(s))
 	}
+	all = append(all, config)
 	all = append(all, classes(s)...)
 	for pair := range s.pairs() {
 		all = append(all, claims(s, pair)...)
 	}
-	all = append(all, config, budget(s))
+	all = append(all, budget(s))
 	for pair := range s.pairs() {
 		all = append(all, job(s, pair))
 	}

@@ -37,21 +37,22 @@ func TestObjectsInTheOrderOfUse(t *testing.T) {
 		spec manifest.Spec
 		want []string
 	}{
-		// The namespace before what is in it, classes before claims, and what a pod mounts before the Job that makes the pod.
+		// The namespace before what is in it, the ConfigMap first of that since it claims the run's name, classes before claims, and what a pod mounts before the Job that makes the pod.
 		{"made", standard(t), []string{
 			"Namespace/ebscope",
+			"ConfigMap/20261201t052101z-gp2-vs-gp3",
 			"StorageClass/ebscope-20261201t052101z-gp2-vs-gp3-gp3",
 			"StorageClass/ebscope-20261201t052101z-gp2-vs-gp3-gp2",
 			"StorageClass/ebscope-results-20261201t052101z-gp2-vs-gp3",
 			"PersistentVolumeClaim/20261201t052101z-gp2-vs-gp3-gp3-0",
 			"PersistentVolumeClaim/20261201t052101z-gp2-vs-gp3-gp2-0",
 			"PersistentVolumeClaim/20261201t052101z-gp2-vs-gp3-0-results",
-			"ConfigMap/20261201t052101z-gp2-vs-gp3",
 			"PodDisruptionBudget/20261201t052101z-gp2-vs-gp3",
 			"Job/20261201t052101z-gp2-vs-gp3-0",
 		}},
 		// An existing class needs none, two classes exist here; three pairs have three claims each.
 		{"raw", raw(t), []string{
+			"ConfigMap/20261201t052101z-gp2-vs-gp3",
 			"StorageClass/ebscope-20261201t052101z-gp2-vs-gp3-gp3",
 			"PersistentVolumeClaim/20261201t052101z-gp2-vs-gp3-gp2-0",
 			"PersistentVolumeClaim/20261201t052101z-gp2-vs-gp3-gp3-0",
@@ -62,7 +63,6 @@ func TestObjectsInTheOrderOfUse(t *testing.T) {
 			"PersistentVolumeClaim/20261201t052101z-gp2-vs-gp3-gp2-2",
 			"PersistentVolumeClaim/20261201t052101z-gp2-vs-gp3-gp3-2",
 			"PersistentVolumeClaim/20261201t052101z-gp2-vs-gp3-2-results",
-			"ConfigMap/20261201t052101z-gp2-vs-gp3",
 			"PodDisruptionBudget/20261201t052101z-gp2-vs-gp3",
 			"Job/20261201t052101z-gp2-vs-gp3-0",
 			"Job/20261201t052101z-gp2-vs-gp3-1",
@@ -70,11 +70,11 @@ func TestObjectsInTheOrderOfUse(t *testing.T) {
 		}},
 		// An existing claim is mounted, and is neither made nor has it a class made for it.
 		{"claimed", claimed(t), []string{
+			"ConfigMap/20261201t052101z-gp2-vs-gp3",
 			"StorageClass/ebscope-20261201t052101z-gp2-vs-gp3-gp3",
 			"StorageClass/ebscope-results-20261201t052101z-gp2-vs-gp3",
 			"PersistentVolumeClaim/20261201t052101z-gp2-vs-gp3-gp3-0",
 			"PersistentVolumeClaim/20261201t052101z-gp2-vs-gp3-0-results",
-			"ConfigMap/20261201t052101z-gp2-vs-gp3",
 			"PodDisruptionBudget/20261201t052101z-gp2-vs-gp3",
 			"Job/20261201t052101z-gp2-vs-gp3-0",
 		}},
