@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,11 +51,24 @@ func (s *survey) claim(v manifest.Volume, claim *corev1.PersistentVolumeClaim) [
 	case s.Spec.Block:
 		return []Finding{refuse("claim-mode", "%s has a file system (volumeMode Filesystem), and the run wants raw devices: use --volume-mode Filesystem, or leave the claim out", name)}
 	}
-	size, known := claim.Status.Capacity[corev1.ResourceStorage]
-	if !known { // not bound yet: it will be at least what it asks for
-		size = claim.Spec.Resources.Requests[corev1.ResourceStorage]
+	size := claimSize(claim)
+	if found := s.fits(name, v.Name, size); len(found) > 0 {
+		return found
 	}
-	return s.fits(name, v.Name, units.Bytes(size.Value()))
+	if size != v.Config.Size {
+		return []Finding{refuse("claim-size", "%s has %v, and the profile's volume %s %v: baseline, credits and prices would be those of a volume that does not exist. Write size: %s for %s in the profile, or name a claim of %v",
+			name, size, v.Name, v.Config.Size, strings.ReplaceAll(size.String(), " ", ""), v.Name, v.Config.Size)}
+	}
+	return nil
+}
+
+// claimSize is the size of a claim's volume. One that is not bound yet will be what it asks for, in whole GiB as EBS has it.
+func claimSize(claim *corev1.PersistentVolumeClaim) units.Bytes {
+	if size, bound := claim.Status.Capacity[corev1.ResourceStorage]; bound {
+		return units.Bytes(size.Value())
+	}
+	asked := claim.Spec.Resources.Requests[corev1.ResourceStorage]
+	return (units.Bytes(asked.Value()) + units.GiB - 1) / units.GiB * units.GiB
 }
 
 func isBlock(claim *corev1.PersistentVolumeClaim) bool {

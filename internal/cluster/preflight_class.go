@@ -177,8 +177,15 @@ func madeBy(class *storagev1.StorageClass, size units.Bytes) (ebs.Volume, error)
 func (s *survey) compression(context.Context) ([]Finding, error) {
 	var all []Finding
 	for _, v := range s.Spec.Volumes {
+		name := s.className(v)
+		if v.Claim != "" && s.claims[v.Claim] == nil || v.Claim == "" && name != "" && s.classes[name] == nil {
+			continue // what it names does not exist, which has been said
+		}
 		said, where := "", "a class that the run makes"
-		if class := s.classes[s.className(v)]; class != nil {
+		if v.Claim != "" {
+			where = "claim " + v.Claim
+		}
+		if class := s.classes[name]; class != nil {
 			said, where = class.Annotations[manifest.EmulatedAnnotation], "StorageClass "+class.Name
 		}
 		if said == "" && s.Compress == 1 {

@@ -58,8 +58,8 @@ func (s *survey) otherRuns(ctx context.Context) ([]Finding, error) {
 		return nil, nil
 	}
 	slices.Sort(active)
-	return []Finding{refuse("other-run", "namespace %s has an active run already, %s: wait for it (`ebscope attach %s`), remove it (`ebscope cleanup %s`), or use another namespace",
-		s.Namespace, strings.Join(active, ", "), active[0], active[0])}, nil
+	return []Finding{refuse("other-run", "namespace %s has an active run already, %s: wait for it (`ebscope attach %[3]s -n %[1]s`), remove it (`ebscope cleanup %[3]s -n %[1]s`), or use another namespace",
+		s.Namespace, strings.Join(active, ", "), active[0])}, nil
 }
 
 // over says whether a Job has come to its end.

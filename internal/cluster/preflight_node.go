@@ -90,8 +90,13 @@ func (s *survey) tooFew(sieve sieve, nodes, pairs int, against reasons) []Findin
 	if len(s.nodes) > 0 {
 		what = fmt.Sprintf("%d pairs need as many nodes, and only %d can be used", pairs, len(s.nodes))
 	}
-	text := fmt.Sprintf("%s: of %s, %s; and no Karpenter NodePool fits. Choose another --node-selector, add a --toleration, or add a node",
-		what, plural(nodes, "node"), against)
+	if len(against) > 0 {
+		what += fmt.Sprintf(": of %s, %s", plural(nodes, "node"), against)
+	}
+	text := what + "; and no Karpenter NodePool fits. Choose another --node-selector, add a --toleration, or add a node"
+	if len(against) == 0 { // every node fits: another choice would not bring more
+		text = what + "; and no Karpenter NodePool fits. Use fewer --replicas, or add a node"
+	}
 	if nodes == 0 {
 		text = "the cluster has no node, and no Karpenter NodePool fits: add a node"
 	}

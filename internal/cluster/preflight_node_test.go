@@ -44,7 +44,7 @@ func TestNodes(t *testing.T) {
 			s.wanted.Spec.Tolerations = []corev1.Toleration{{Key: "dedicated", Operator: corev1.TolerationOpExists}}
 		}},
 		{name: "with a taint that only prefers", change: func(s *scene) { taint(s, corev1.TaintEffectPreferNoSchedule) }},
-		{name: "too few for the pairs", code: "no-node", severity: cluster.Refuse, text: []string{"2 pairs need as many nodes, and only 1"},
+		{name: "too few for the pairs", code: "no-node", severity: cluster.Refuse, text: []string{"2 pairs need as many nodes, and only 1 can be used; and no Karpenter NodePool fits. Use fewer --replicas, or add a node"},
 			change: func(s *scene) { s.wanted.Spec.Replicas = 2 }},
 		{name: "enough for the pairs", change: func(s *scene) {
 			s.wanted.Spec.Replicas = 2

@@ -35,7 +35,7 @@ func TestNamespace(t *testing.T) {
 				s.wanted.Spec.Block = true
 				get[*corev1.Namespace](s, "ebscope").Labels[manifest.EnforceLabel] = "privileged"
 			}},
-		{name: "another run", code: "other-run", severity: cluster.Refuse, text: []string{"20261201t040000z-quick", "ebscope cleanup"},
+		{name: "another run", code: "other-run", severity: cluster.Refuse, text: []string{"`ebscope attach 20261201t040000z-quick -n ebscope`", "`ebscope cleanup 20261201t040000z-quick -n ebscope`"},
 			change: func(s *scene) { s.add(job("j", "20261201t040000z-quick")) }},
 		{name: "another run that is over",
 			change: func(s *scene) {
@@ -86,7 +86,19 @@ func TestClaims(t *testing.T) {
 		// 93 % of 8 GiB are 7.44 GiB.
 		{name: "as small as the file", code: "too-small", severity: cluster.Refuse, text: []string{"ebscope/old holds 8 GiB", "7.4 GiB", "8 GiB: use a larger"},
 			change: func(s *scene) { existing(s).Status.Capacity = list("storage", "8Gi") }},
-		{name: "somewhat larger than the file", change: func(s *scene) { existing(s).Status.Capacity = list("storage", "9Gi") }},
+		{name: "somewhat larger than the file", change: func(s *scene) {
+			existing(s).Status.Capacity = list("storage", "9Gi")
+			s.wanted.Spec.Volumes[1].Config.Size = 9 * units.GiB
+		}},
+		{name: "of another size than the profile's", code: "claim-size", severity: cluster.Refuse,
+			text:   []string{"claim ebscope/old has 200 GiB", "volume gp2 100 GiB", "size: 200GiB for gp2 in the profile"},
+			change: func(s *scene) { existing(s).Status.Capacity = list("storage", "200Gi") }},
+		// 100e9 bytes are 93.1 GiB, of which EBS makes 94.
+		{name: "not bound yet, and of another size", code: "claim-size", severity: cluster.Refuse, text: []string{"has 94 GiB"},
+			change: func(s *scene) {
+				claim := existing(s)
+				claim.Status.Capacity, claim.Spec.Resources.Requests = nil, list("storage", "100G")
+			}},
 		{name: "not bound yet, and too small", code: "too-small", severity: cluster.Refuse,
 			change: func(s *scene) {
 				claim := existing(s)
@@ -150,6 +162,19 @@ func TestClasses(t *testing.T) {
 				s.wanted.Compress = 60
 				s.add(emulated)
 				s.wanted.Spec.Volumes[0].Class = "c" // gp2 stays a class of the run's own
+			}},
+		{name: "none of that name, a compressed run", code: "no-class", severity: cluster.Refuse, text: []string{"no StorageClass nosuch"},
+			change: func(s *scene) {
+				s.wanted.Compress = 60
+				s.add(emulated)
+				s.wanted.Spec.Volumes[0].Class, s.wanted.Spec.Volumes[1].Class = "c", "nosuch"
+			}},
+		{name: "no claim of that name, a compressed run", code: "no-claim", severity: cluster.Refuse, text: []string{"no claim nope"},
+			change: func(s *scene) {
+				s.wanted.Compress = 60
+				s.add(emulated)
+				existing(s)
+				s.wanted.Spec.Volumes[0].Class, s.wanted.Spec.Volumes[1].Claim = "c", "nope"
 			}},
 		{name: "both compressed alike",
 			change: func(s *scene) {
