@@ -2,6 +2,8 @@ package manifest
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -104,6 +106,16 @@ func (s Spec) validate() error {
 	case s.makesClass() && s.Provisioner == ProvisionerInTree:
 		return fmt.Errorf("provisioner %s: use %s, which has replaced it and reads its classes too; or name an existing class by --storage-class",
 			ProvisionerInTree, ProvisionerCSI)
+	}
+	if err := checkImage(s.image()); err != nil {
+		return err
+	}
+	requests := s.requests()
+	for _, name := range slices.Sorted(maps.Keys(s.Limits)) {
+		limit := s.Limits[name]
+		if request, both := requests[name]; both && request.Cmp(limit) > 0 {
+			return fmt.Errorf("the run's pod requests %s of %s, and its limit is %s: lower --requests, or raise --limits", request.String(), name, limit.String())
+		}
 	}
 	names, held := map[string]bool{}, map[string]string{}
 	for _, v := range s.Volumes {

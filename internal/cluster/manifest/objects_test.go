@@ -205,6 +205,15 @@ func TestWhatIsRefused(t *testing.T) {
 		{"one claim twice", func(s *manifest.Spec) { s.Volumes[0].Claim, s.Volumes[1].Claim = "data", "data" }, "volumes gp3 and gp2 both use the claim data"},
 		{"one name twice", func(s *manifest.Spec) { s.Volumes[1].Name = "gp3" }, "volume gp3: the name is used twice"},
 		{"no size", func(s *manifest.Spec) { s.Volumes[1].Config.Size = 0 }, "volume gp2: it has no size"},
+		{"more CPU than its limit", func(s *manifest.Spec) {
+			s.Requests, s.Limits = resources(t, "cpu", "2"), resources(t, "cpu", "1500m")
+		}, "requests 2 of cpu, and its limit is 1500m"},
+		{"an image with a space", func(s *manifest.Spec) { s.Image = "alpine 3" }, `image "alpine 3" is no reference`},
+		{"an image in upper case", func(s *manifest.Spec) { s.Image = "Alpine:3" }, `image "Alpine:3" is no reference`},
+		{"an image with an empty tag", func(s *manifest.Spec) { s.Image = "alpine:" }, `image "alpine:" is no reference`},
+		{"an image with two slashes", func(s *manifest.Spec) { s.Image = "docker.io//alpine" }, "is no reference"},
+		{"an image with a short digest", func(s *manifest.Spec) { s.Image = "alpine@sha256:0123" }, "is no reference"},
+		{"a long image", func(s *manifest.Spec) { s.Image = strings.Repeat("a", 256) }, "is no reference"},
 		{"no job", func(s *manifest.Spec) { delete(s.Jobs, "gp2-layout") }, "phase gp2-layout has no job file"},
 		{"too much", func(s *manifest.Spec) { s.Record = make([]byte, 1<<20) }, "a ConfigMap holds 1048576"},
 	} {
@@ -212,6 +221,29 @@ func TestWhatIsRefused(t *testing.T) {
 		c.change(&s)
 		if _, err := manifest.Objects(s); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v; want one that says %q", c.name, err, c.want)
+		}
+	}
+}
+
+func resources(t *testing.T, name, amount string) corev1.ResourceList {
+	t.Helper()
+	list, err := manifest.ParseResources(map[string]string{name: amount})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestWhatIsTaken(t *testing.T) {
+	for _, image := range []string{
+		"", "fio", "alpine:3", "localhost/x", "localhost:5000/team/fio:3.33_a", "Registry.example.com:443/a.b/c__d/e--f", "[::1]:5000/x",
+		"602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/fio@sha256:" + strings.Repeat("0a", 32), "a:b@sha256:" + strings.Repeat("f", 64),
+	} {
+		s := standard(t)
+		s.Image = image
+		s.Requests, s.Limits = resources(t, "cpu", "1500m"), resources(t, "cpu", "1.5")
+		if _, err := manifest.Objects(s); err != nil {
+			t.Errorf("image %q: %v", image, err)
 		}
 	}
 }
