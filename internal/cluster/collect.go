@@ -32,8 +32,9 @@ type Fetched struct {
 const (
 	// fruitless is how many attempts in a row may bring nothing: a minute and a half, in which an API server restarts.
 	fruitless = 9
-	// parting is how long it may take to delete the collector once all else is done, or was given up.
-	parting = 30 * time.Second
+	// parting is how long it may take to delete the collector once all else is done; partingShort, where somebody waits for
+	// a collection to end that was cancelled. A collector that stays ends by itself, and goes with its run.
+	parting, partingShort = 30 * time.Second, 2 * time.Second
 )
 
 // Collect fetches the results of a pair into a folder, which must exist: phases/…, pods/…, as a run directory has them. What
@@ -41,7 +42,7 @@ const (
 // it fetches the phases that are over; it then takes some of the node's CPU for a moment, which a measurement may show.
 //
 // The results are read through a pod, which is deleted afterwards whatever happens. Errors are NotRunningError,
-// UnsafeResultsError, ScriptError and those of the connection.
+// RunRemovedError, UnsafeResultsError, ScriptError and those of the connection.
 func (c *Client) Collect(ctx context.Context, run RunStatus, pair int, into string, o CollectOptions) (fetched Fetched, err error) {
 	dir, err := os.OpenRoot(into)
 	if err != nil {
@@ -53,9 +54,13 @@ func (c *Client) Collect(ctx context.Context, run RunStatus, pair int, into stri
 		return Fetched{}, err
 	}
 	defer func() {
-		parting, cancel := context.WithTimeout(context.WithoutCancel(ctx), parting)
+		patience := parting
+		if ctx.Err() != nil {
+			patience = partingShort
+		}
+		leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 		defer cancel()
-		err = errors.Join(err, c.deletePod(parting, spec.Namespace, manifest.CollectorName(run.ID, pair)))
+		err = errors.Join(err, c.deletePod(leaving, spec.Namespace, manifest.CollectorName(run.ID, pair)))
 	}()
 	l := collection{dir: dir, root: runner.ResultsDir, ended: ended, progress: o.Progress}
 	l.connect = func(ctx context.Context) (shell, error) {
@@ -143,13 +148,14 @@ func worthwhile(err error) bool {
 		local        *localError
 		unsafe       *UnsafeResultsError
 		notRunning   *NotRunningError
+		removed      *RunRemovedError
 		forbidden    *ForbiddenError
 		unauthorized *UnauthorizedError
 		declined     *DeclinedError
 		script       *ScriptError
 	)
 	switch {
-	case errors.As(err, &local), errors.As(err, &unsafe), errors.As(err, &notRunning):
+	case errors.As(err, &local), errors.As(err, &unsafe), errors.As(err, &notRunning), errors.As(err, &removed):
 		return false
 	case errors.As(err, &forbidden), errors.As(err, &unauthorized), errors.As(err, &declined):
 		return false

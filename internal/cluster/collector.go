@@ -3,8 +3,10 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -41,14 +43,24 @@ var hopeless = []string{
 }
 
 // startCollector makes the pod through which the results of a pair are read, or takes one that an earlier attempt left, and
-// waits until it runs.
+// waits until it runs. Without the results volume it never would, and would hold up who removes the run.
 func (c *Client) startCollector(ctx context.Context, spec manifest.Spec, pair int, patience time.Duration) (name string, err error) {
 	pod, ok := manifest.Collector(spec, pair).(*corev1.Pod)
 	if !ok {
 		return "", fmt.Errorf("the collector of run %s is no pod", spec.Run)
 	}
+	if err := c.resultsThere(ctx, spec, pair); err != nil {
+		return pod.Name, err
+	}
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	waiting, stop := c.whileResults(waiting, spec, pair)
+	defer stop()
+	defer func() {
+		if removed := (*RunRemovedError)(nil); err != nil && errors.As(context.Cause(waiting), &removed) {
+			err = removed
+		}
+	}()
 	pods := c.Kubernetes.CoreV1().Pods(spec.Namespace)
 	for {
 		_, err := pods.Create(waiting, pod, metav1.CreateOptions{FieldManager: manifest.FieldManager})
@@ -83,6 +95,47 @@ func (c *Client) startCollector(ctx context.Context, spec manifest.Spec, pair in
 	}
 }
 
+// resultsThere says whether a pair's results volume is there to be read.
+func (c *Client) resultsThere(ctx context.Context, spec manifest.Spec, pair int) error {
+	name := manifest.ResultsClaimName(spec.Run, pair)
+	claim, err := c.Kubernetes.CoreV1().PersistentVolumeClaims(spec.Namespace).Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) || err == nil && claim.DeletionTimestamp != nil {
+		return &RunRemovedError{Run: spec.Run, Namespace: spec.Namespace}
+	}
+	return c.failed(err, "read claim %s/%s", spec.Namespace, name)
+}
+
+// whileResults returns a context that is cancelled with a RunRemovedError once a pair's results volume is to go. Call stop
+// when it is not needed any more.
+func (c *Client) whileResults(ctx context.Context, spec manifest.Spec, pair int) (while context.Context, stop func()) {
+	name := manifest.ResultsClaimName(spec.Run, pair)
+	while, cancel := context.WithCancelCause(ctx)
+	var work sync.WaitGroup
+	work.Go(func() {
+		err := until(while, c, c.Kubernetes.CoreV1().PersistentVolumeClaims(spec.Namespace), "persistentvolumeclaims", &corev1.PersistentVolumeClaim{}, called(name), stripNothing,
+			func(objects []any) bool {
+				return !slices.ContainsFunc(objects, func(o any) bool {
+					claim, ok := o.(*corev1.PersistentVolumeClaim)
+					return ok && claim.Name == name && claim.DeletionTimestamp == nil
+				})
+			})
+		if err == nil { // without leave to watch it, the pod is waited for all the same
+			cancel(&RunRemovedError{Run: spec.Run, Namespace: spec.Namespace})
+		}
+	})
+	return while, func() {
+		cancel(nil)
+		work.Wait()
+	}
+}
+
+// called narrows a list to the object of one name.
+func called(name string) func(*metav1.ListOptions) {
+	return func(o *metav1.ListOptions) {
+		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
+	}
+}
+
 // notRunning looks for the reason in the pod and in what the cluster last said about it: why a volume is not attached is
 // said in events alone.
 func (c *Client) notRunning(ctx context.Context, namespace, pod string, s PodStatus, after time.Duration) error {
@@ -110,10 +163,7 @@ func (c *Client) notRunning(ctx context.Context, namespace, pod string, s PodSta
 
 // untilPod waits until a pod fits, and returns it as it was last seen. Without fits it waits until the pod is gone.
 func (c *Client) untilPod(ctx context.Context, namespace, name string, fits func(*corev1.Pod) bool) (last *corev1.Pod, err error) {
-	only := func(o *metav1.ListOptions) {
-		o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, name).String()
-	}
-	err = until(ctx, c, c.Kubernetes.CoreV1().Pods(namespace), kindPods, &corev1.Pod{}, only, stripPod, func(objects []any) bool {
+	err = until(ctx, c, c.Kubernetes.CoreV1().Pods(namespace), kindPods, &corev1.Pod{}, called(name), stripPod, func(objects []any) bool {
 		last = nil
 		for _, o := range objects {
 			if p, ok := o.(*corev1.Pod); ok && p.Name == name {

@@ -60,6 +60,21 @@ func (e *NoRunError) Error() string {
 	return fmt.Sprintf("namespace %s has no run %s; did you mean %s?", e.Namespace, e.Name, strings.Join(e.Near, " or "))
 }
 
+// RunRemovedError says that a run was removed from the cluster, or is being removed, while something was wanted of it.
+type RunRemovedError struct {
+	Run       string // its id
+	Namespace string
+	// Half says that its ConfigMap is there still and its Jobs are not: a cleanup that was cut, or goes on.
+	Half bool
+}
+
+func (e *RunRemovedError) Error() string {
+	if e.Half {
+		return fmt.Sprintf("run %s is half removed from namespace %s: `ebscope cleanup %[1]s -n %[2]s` finishes that", e.Run, e.Namespace)
+	}
+	return fmt.Sprintf("run %s was removed from the cluster, namespace %s", e.Run, e.Namespace)
+}
+
 // AmbiguousRunError says that a name fits several runs.
 type AmbiguousRunError struct {
 	Name string
