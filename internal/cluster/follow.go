@@ -10,6 +10,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/cache"
 
@@ -36,7 +37,7 @@ const (
 // have ended. The handler is called by one goroutine at a time and holds up the others while it runs.
 //
 // It goes on while the API server cannot be reached, and tells so; it ends early when ctx is cancelled, when the server
-// refuses, or with a NoRunError when there is no Job of the run.
+// refuses, or with a RunRemovedError when there is no Job of the run.
 func (c *Client) Follow(ctx context.Context, run RunStatus, o FollowOptions, handle func(Happening)) (RunStatus, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	f := &follower{
@@ -191,7 +192,7 @@ func (f *follower) take(ctx context.Context, news any) error {
 	case answer:
 		return f.connection(n)
 	case syncNews:
-		return f.sync()
+		return f.sync(ctx)
 	case jobNews:
 		f.job(n)
 	case podNews:
@@ -240,10 +241,14 @@ func (f *follower) connection(a answer) error {
 	return nil
 }
 
-func (f *follower) sync() error {
+func (f *follower) sync(ctx context.Context) error {
 	f.synced = true
 	if len(f.jobs) == 0 && len(f.deleted) == 0 {
-		return &NoRunError{Name: f.run.ID, Namespace: f.run.Namespace}
+		_, err := f.client.Kubernetes.CoreV1().ConfigMaps(f.run.Namespace).Get(ctx, manifest.ConfigMapName(f.run.ID), metav1.GetOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return f.client.failed(err, "read the ConfigMap of run %s", f.run.ID)
+		}
+		return &RunRemovedError{Run: f.run.ID, Namespace: f.run.Namespace, Half: err == nil}
 	}
 	slices.SortStableFunc(f.early, func(a, b Event) int { return a.Time.Compare(b.Time) })
 	for _, e := range f.early {

@@ -223,8 +223,13 @@ func TestFollowEndsWhereItIsOfNoUse(t *testing.T) {
 		run := RunStatus{ID: runID, Name: runName, Namespace: space}
 		nothing := func(Happening) {}
 		c := &Client{Namespace: space, Kubernetes: fake.NewClientset(jobOf("20261201T052101Z-other-kubernetes", 0))}
-		var none *NoRunError
-		if _, err := c.Follow(t.Context(), run, FollowOptions{}, nothing); !errors.As(err, &none) {
+		var removed *RunRemovedError
+		if _, err := c.Follow(t.Context(), run, FollowOptions{}, nothing); !errors.As(err, &removed) || removed.Half {
+			t.Errorf("a run of which nothing is left: %v", err)
+		}
+		c = &Client{Namespace: space, Kubernetes: fake.NewClientset(recordOf(runID, noon))}
+		if _, err := c.Follow(t.Context(), run, FollowOptions{}, nothing); !errors.As(err, &removed) || !strings.Contains(err.Error(), "half removed") ||
+			!strings.Contains(err.Error(), "`ebscope cleanup "+runID+" -n "+space+"`") {
 			t.Errorf("a run without Jobs: %v", err)
 		}
 		set := fake.NewClientset(jobOf(runID, 0))

@@ -23,7 +23,7 @@ type RunStatus struct {
 	Name      string // in the cluster: the value of manifest.RunLabel
 	Namespace string
 	Created   time.Time
-	Record    []byte // run.json as it was planned; empty where the ConfigMap has none
+	Record    []byte // run.json as it was planned; empty where the run has lost its ConfigMap
 	Pairs     []PairStatus
 	Events    []Event // what the cluster says about the run's objects, the oldest first
 }
@@ -70,7 +70,7 @@ type RunRemovedError struct {
 
 func (e *RunRemovedError) Error() string {
 	if e.Half {
-		return fmt.Sprintf("run %s is half removed from namespace %s: `ebscope cleanup %[1]s -n %[2]s` finishes that", e.Run, e.Namespace)
+		return fmt.Sprintf("run %s is half removed from namespace %s, since its Jobs are gone: `ebscope cleanup %[1]s -n %[2]s` finishes that", e.Run, e.Namespace)
 	}
 	return fmt.Sprintf("run %s was removed from the cluster, namespace %s", e.Run, e.Namespace)
 }
@@ -85,7 +85,8 @@ func (e *AmbiguousRunError) Error() string {
 	return fmt.Sprintf("%s may be each of %s: name one in full", e.Name, strings.Join(e.IDs, ", "))
 }
 
-// Runs returns the runs in the namespace, the oldest first.
+// Runs returns the runs in the namespace, the oldest first: what has a ConfigMap with a record, and what has lost that but
+// has a Job or a pod still.
 func (c *Client) Runs(ctx context.Context) ([]RunStatus, error) {
 	return c.runs(ctx, labels.SelectorFromSet(labels.Set{manifest.ManagedByLabel: manifest.ManagedBy}))
 }
@@ -116,10 +117,6 @@ func (c *Client) Find(ctx context.Context, idOrName string) (RunStatus, error) {
 
 func (c *Client) runs(ctx context.Context, selector labels.Selector) ([]RunStatus, error) {
 	o := metav1.ListOptions{LabelSelector: selector.String()}
-	maps, err := c.Kubernetes.CoreV1().ConfigMaps(c.Namespace).List(ctx, o)
-	if err != nil {
-		return nil, c.failed(err, "list the ConfigMaps of runs in namespace %s", c.Namespace)
-	}
 	jobs, err := c.Kubernetes.BatchV1().Jobs(c.Namespace).List(ctx, o)
 	if err != nil {
 		return nil, c.failed(err, "list the Jobs of runs in namespace %s", c.Namespace)
@@ -127,6 +124,11 @@ func (c *Client) runs(ctx context.Context, selector labels.Selector) ([]RunStatu
 	pods, err := c.Kubernetes.CoreV1().Pods(c.Namespace).List(ctx, o)
 	if err != nil {
 		return nil, c.failed(err, "list the pods of runs in namespace %s", c.Namespace)
+	}
+	// After the Jobs: of a run that is being applied, it comes before them.
+	maps, err := c.Kubernetes.CoreV1().ConfigMaps(c.Namespace).List(ctx, o)
+	if err != nil {
+		return nil, c.failed(err, "list the ConfigMaps of runs in namespace %s", c.Namespace)
 	}
 	events, err := c.Kubernetes.CoreV1().Events(c.Namespace).List(ctx, metav1.ListOptions{FieldSelector: notableEvents})
 	if err != nil {
@@ -145,14 +147,24 @@ func (c *Client) runs(ctx context.Context, selector labels.Selector) ([]RunStatu
 			Created: m.CreationTimestamp.Time, Record: []byte(record),
 		}
 	}
+	runOf := func(o metav1.Object) string { // of a Job or pod; the run may have lost its ConfigMap
+		name := o.GetLabels()[manifest.RunLabel]
+		if name != "" && byRun[name] == nil {
+			byRun[name] = &RunStatus{
+				ID: cmp.Or(o.GetAnnotations()[manifest.RunAnnotation], name), Name: name, Namespace: o.GetNamespace(),
+				Created: o.GetCreationTimestamp().Time,
+			}
+		}
+		return name
+	}
 	jobsOf := map[string][]*batchv1.Job{}
 	for i := range jobs.Items {
-		name := jobs.Items[i].Labels[manifest.RunLabel]
+		name := runOf(&jobs.Items[i])
 		jobsOf[name] = append(jobsOf[name], &jobs.Items[i])
 	}
 	podsOf := map[string][]*corev1.Pod{}
 	for i := range pods.Items {
-		name := pods.Items[i].Labels[manifest.RunLabel]
+		name := runOf(&pods.Items[i])
 		podsOf[name] = append(podsOf[name], &pods.Items[i])
 	}
 	all := make([]RunStatus, 0, len(byRun))

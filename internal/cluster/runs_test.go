@@ -155,3 +155,28 @@ func TestRunIsFoundByIDNameAndBeginning(t *testing.T) {
 		}
 	}
 }
+
+// A run that has lost its ConfigMap is known by its Job, and one that has lost that too by its pods.
+func TestRunWithoutItsConfigMap(t *testing.T) {
+	const podsOnly = "20261201T070000Z-quick-kubernetes"
+	job := jobOf(runID, 0)
+	job.CreationTimestamp = metav1.NewTime(noon)
+	c := &Client{Namespace: space, Kubernetes: fake.NewClientset(job, podOf(runID, 0, 1, on("n1", corev1.PodRunning)), podOf(podsOnly, 0, 1, nil))}
+	runs, err := c.Runs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := ids(runs), []string{runID, podsOnly}; !cmp.Equal(got, want) {
+		t.Fatalf("runs %v, want %v", got, want)
+	}
+	r := runs[0]
+	if r.Name != runName || len(r.Record) != 0 || !r.Created.Equal(noon) || r.State() != JobActive || len(r.Pairs) != 1 || len(r.Pairs[0].Pods) != 1 {
+		t.Errorf("run %+v", r)
+	}
+	if s := runs[1].State(); s != JobDeleted {
+		t.Errorf("a run with pods alone is %s", s)
+	}
+	if found, err := c.Find(t.Context(), "20261201T05"); err != nil || found.ID != runID {
+		t.Errorf("found %s, %v", found.ID, err)
+	}
+}
