@@ -20,7 +20,8 @@ import (
 )
 
 // PartlyAppliedError says that some objects of a run have been applied and one has not. Applying again goes on, and
-// cleanup removes what is there.
+// cleanup removes what is there. After any other error of Apply nothing is there but perhaps the namespace, and what a
+// cleanup found by the run's name would be another's.
 type PartlyAppliedError struct {
 	Applied []string // "persistentvolumeclaim ebscope/x", in order
 	Err     error    // about the one that failed
@@ -45,18 +46,17 @@ func (c *Client) Apply(ctx context.Context, objects []manifest.Object) error {
 		return err
 	}
 	var applied []string
+	claimed := false
 	for _, o := range wanted {
-		err := error(nil)
 		if config, ok := o.(*corev1.ConfigMap); ok {
-			var ours bool
-			if ours, err = c.claim(ctx, config); err == nil && !ours {
+			if claimed, err = c.claim(ctx, config); err == nil && !claimed {
 				return &DeclinedError{Action: applyAction, Findings: []Finding{taken(o)}}
 			}
 		} else {
 			err = c.apply(ctx, o)
 		}
 		if err != nil {
-			if len(applied) > 0 {
+			if claimed {
 				return &PartlyAppliedError{Applied: applied, Err: err}
 			}
 			return err

@@ -165,6 +165,24 @@ func TestApplyOfTwoRunsOfOneName(t *testing.T) {
 	}
 }
 
+// As long as the run has not got its name, there is nothing of it that a cleanup should look for.
+func TestApplyThatDoesNotGetTheName(t *testing.T) {
+	k := fake.NewClientset()
+	k.PrependReactor("create", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewServiceUnavailable("etcd has no leader")
+	})
+	c := &cluster.Client{Kubernetes: k, Namespace: "ebscope"}
+	err := c.Apply(t.Context(), objectsOf(t, "ebscope"))
+	var away *cluster.UnreachableError
+	var part *cluster.PartlyAppliedError
+	if !errors.As(err, &away) || errors.As(err, &part) {
+		t.Errorf("error %v, want an UnreachableError alone", err)
+	}
+	if there := names(t, k, "ebscope"); len(there) != 0 {
+		t.Errorf("made: %v", there)
+	}
+}
+
 func TestApplyGoesOn(t *testing.T) {
 	k := fake.NewClientset()
 	full := true
