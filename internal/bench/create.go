@@ -147,6 +147,9 @@ func Adopt(path string, run result.Run) (*Directory, error) {
 		return nil, errors.Join(err, d.Release())
 	}
 	d.Run = run
+	if !d.New {
+		d.Run = there
+	}
 	return d, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -103,20 +104,27 @@ func attach(ctx context.Context, client *cluster.Client, run cluster.RunStatus, 
 		return leave(client, run, o, err, stderr)
 	}
 	if err != nil {
+		var none *cluster.NoRunError
+		if errors.As(err, &none) || removed(err) {
+			return err
+		}
 		return fmt.Errorf("%w\nThe run goes on in the cluster; come back with: ebscope attach %s%s", err, run.ID, o.cluster.words())
 	}
 	// From here on the measurement is over and must not be lost; a second Ctrl-C ends the program.
-	return conclude(context.WithoutCancel(ctx), client, ended, o, stdout, stderr)
+	return conclude(context.WithoutCancel(ctx), client, ended, f, o, stdout, stderr)
 }
 
 // conclude collects, reports and cleans up a run whose Jobs have ended.
-func conclude(ctx context.Context, client *cluster.Client, run cluster.RunStatus, o attachOptions, stdout, stderr io.Writer) error {
+func conclude(ctx context.Context, client *cluster.Client, run cluster.RunStatus, f *follower, o attachOptions, stdout, stderr io.Writer) error {
 	fmt.Fprintf(stderr, "collecting the results of run %s\n", run.ID)
-	dirs, done, err := collectAll(ctx, client, run, o.runs)
+	dirs, done, err := collectAll(ctx, client, run, o.runs, f.events)
+	if removed(err) {
+		return err
+	}
 	if err != nil {
 		return fmt.Errorf("%w\nNothing was removed from the cluster; try again with: ebscope collect %s%s", err, run.ID, o.cluster.words())
 	}
-	failure := runFailure(run, done)
+	failure := runFailure(run, done, f.failure)
 	err = errors.Join(failure, reportAll(ctx, dirs, o.output, stdout))
 	if o.keep || o.keepOnFailure && failure != nil {
 		fmt.Fprintf(stderr, "the run is left in the cluster; remove it with: ebscope cleanup %s%s\n", run.ID, o.cluster.words())
@@ -126,9 +134,9 @@ func conclude(ctx context.Context, client *cluster.Client, run cluster.RunStatus
 }
 
 // collectAll brings the results of every pair here. done says how many phases of how many there are.
-func collectAll(ctx context.Context, client *cluster.Client, run cluster.RunStatus, runs string) (dirs []string, done [2]int, err error) {
+func collectAll(ctx context.Context, client *cluster.Client, run cluster.RunStatus, runs string, told []result.Event) (dirs []string, done [2]int, err error) {
 	for _, p := range run.Pairs {
-		d, err := pvcbench.Collect(ctx, client, run, p.Pair, runs, nil)
+		d, err := pvcbench.Collect(ctx, client, run, p.Pair, runs, told)
 		if err != nil {
 			return nil, done, err
 		}
@@ -146,16 +154,26 @@ func collectAll(ctx context.Context, client *cluster.Client, run cluster.RunStat
 	return dirs, done, nil
 }
 
-// runFailure is the error that a run ends with, nil where every phase was measured.
-func runFailure(run cluster.RunStatus, done [2]int) error {
+// removed says whether a run has been removed from the cluster meanwhile.
+func removed(err error) bool {
+	var gone *cluster.RunRemovedError
+	return errors.As(err, &gone)
+}
+
+// runFailure is the error that a run ends with, nil where every phase was measured. reason is the runner's own, where it is
+// known.
+func runFailure(run cluster.RunStatus, done [2]int, reason string) error {
 	if done[0] == done[1] && done[1] > 0 {
 		return nil
 	}
 	var why []string
 	for _, p := range run.Pairs {
 		if p.State != cluster.JobSucceeded {
-			why = append(why, strings.TrimSpace(fmt.Sprintf("Job %s is %s: %s %s", p.Job, p.State, p.Reason, p.Message)))
+			why = append(why, strings.TrimRight(fmt.Sprintf("Job %s is %s: %s %s", p.Job, p.State, p.Reason, p.Message), ": "))
 		}
+	}
+	if reason != "" {
+		why = []string{reason}
 	}
 	err := fmt.Errorf("%d of %d phases were measured. %s", done[0], done[1], strings.Join(why, "; "))
 	if done[0] > 0 {
@@ -166,6 +184,7 @@ func runFailure(run cluster.RunStatus, done [2]int) error {
 
 // reportAll shows the report of one run, or the spread over several.
 func reportAll(ctx context.Context, dirs []string, format string, stdout io.Writer) error {
+	var events []string
 	for _, dir := range dirs {
 		r, err := load(ctx, dir, nil)
 		if err != nil {
@@ -177,8 +196,21 @@ func reportAll(ctx context.Context, dirs []string, format string, stdout io.Writ
 		if err := save(dir, r); err != nil {
 			return err
 		}
+		for _, e := range r.Run.Events {
+			events = append(events, filepath.Base(dir)+": "+e.Text)
+		}
 	}
-	return showSpread(ctx, dirs, format, stdout)
+	if err := showSpread(ctx, dirs, format, stdout); err != nil || format != "text" {
+		return err
+	}
+	for _, e := range events {
+		fmt.Fprint(stdout, wrapped(visible(e), "", textWidth(stdout)))
+	}
+	fmt.Fprintln(stdout, "\nReports:")
+	for _, dir := range dirs {
+		fmt.Fprintln(stdout, " ", filepath.Join(dir, result.HTMLFile))
+	}
+	return nil
 }
 
 // leave says what becomes of a run that its follower leaves, or asks where there is somebody to ask.

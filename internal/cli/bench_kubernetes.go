@@ -161,7 +161,10 @@ func runBenchKubernetes(ctx context.Context, o benchOptions, catalog *ebs.Catalo
 		return usageError{err}
 	}
 	if k.dryRun {
-		return dryRun(plan, spec, stdout)
+		if plan.Compress != 1 { // only emulated volumes can be
+			plan.Target = result.KubernetesEmulated
+		}
+		return dryRun(plan, spec, stdout, stderr)
 	}
 	client, err := k.cluster.connect()
 	if err != nil {
@@ -172,6 +175,10 @@ func runBenchKubernetes(ctx context.Context, o benchOptions, catalog *ebs.Catalo
 		return err
 	}
 	spec.CreateNamespace = !exists
+	// The record says it from the start: when results are collected, the classes may be gone.
+	if plan.Compress != 1 || client.Emulated(ctx, spec) {
+		plan.Target = result.KubernetesEmulated
+	}
 	record, spec, err := pvcbench.Design(plan, spec, time.Now())
 	if err != nil {
 		return usageError{err}
@@ -196,15 +203,21 @@ func runBenchKubernetes(ctx context.Context, o benchOptions, catalog *ebs.Catalo
 	if k.detach || k.keep {
 		rest = ""
 	}
-	fmt.Fprintln(stderr, planned(client, record, spec, objects)+rest)
+	fmt.Fprint(stderr, wrapped(planned(client, record, spec, objects)+rest, "", textWidth(stderr)))
 	name := manifest.Name(record.ID)
 	if err := client.Apply(ctx, objects); err != nil {
+		if part := (*cluster.PartlyAppliedError)(nil); !errors.As(err, &part) {
+			return err // nothing was made, and what there is of that name is another's
+		}
 		cleaning, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupPatience)
 		defer cancel()
 		return errors.Join(err, cleanupRun(cleaning, client, name, stderr))
 	}
 	if k.detach {
 		fmt.Fprintf(stderr, "the run goes on in the cluster.\n  follow it    ebscope attach %s%[2]s\n  remove it    ebscope cleanup %[1]s%[2]s\n", record.ID, k.cluster.words())
+		if o.output == "json" {
+			return printJSON(stdout, map[string]string{"run": record.ID, "namespace": spec.Namespace})
+		}
 		_, err := fmt.Fprintln(stdout, record.ID)
 		return err
 	}
@@ -217,9 +230,12 @@ func runBenchKubernetes(ctx context.Context, o benchOptions, catalog *ebs.Catalo
 }
 
 // dryRun prints a run as YAML. It asks no cluster, so that it works where there is none.
-func dryRun(plan bench.Plan, spec manifest.Spec, stdout io.Writer) error {
+func dryRun(plan bench.Plan, spec manifest.Spec, stdout, stderr io.Writer) error {
 	// Another namespace is somebody's, and its labels are not ours to set.
 	spec.CreateNamespace = spec.Namespace == manifest.DefaultNamespace
+	if !spec.CreateNamespace {
+		fmt.Fprintf(stderr, "ebscope: the namespace %s is not among the objects, it must exist: kubectl create namespace %[1]s\n", spec.Namespace)
+	}
 	_, spec, err := pvcbench.Design(plan, spec, time.Now())
 	if err != nil {
 		return usageError{err}

@@ -37,6 +37,9 @@ func cleanupCluster(ctx context.Context, client *cluster.Client, names []string,
 	if unknown != nil && len(cleaned.Removed)+len(cleaned.Left) == 0 {
 		return unknown
 	}
+	if len(cleaned.Removed)+len(cleaned.Left)+len(cleaned.Kept) == 0 {
+		fmt.Fprintln(stdout, "nothing to remove")
+	}
 	return printRest(stdout, stderr, cleaned)
 }
 
@@ -72,9 +75,6 @@ func printCleaned(stdout, stderr io.Writer, cleaned cluster.Cleaned) error {
 	}
 	for _, r := range cleaned.Left {
 		fmt.Fprintf(stderr, "left %v: %s\n", r.Object, indent(r.Reason))
-	}
-	if len(cleaned.Removed)+len(cleaned.Left)+len(cleaned.Kept) == 0 {
-		fmt.Fprintln(stdout, "nothing to remove")
 	}
 	return nil
 }

@@ -43,16 +43,16 @@ again. Nothing is removed from the cluster.`,
 }
 
 func collect(ctx context.Context, client *cluster.Client, run cluster.RunStatus, runs, format string, stdout, stderr io.Writer) error {
-	dirs, done, err := collectAll(ctx, client, run, runs)
+	dirs, done, err := collectAll(ctx, client, run, runs, nil)
 	if err != nil {
 		return err
 	}
 	if done[0] == 0 {
-		return errors.Join(fmt.Errorf("run %s has no finished phase yet; ebscope status %[1]s shows how it comes along", run.ID), runFailure(run, done))
+		return errors.Join(fmt.Errorf("run %s has no finished phase yet; ebscope status %[1]s -n %s shows how it comes along", run.ID, run.Namespace), runFailure(run, done, ""))
 	}
 	if run.State() == cluster.JobActive {
 		fmt.Fprintf(stderr, "ebscope: %d of %d phases are measured so far; collect again for more\n", done[0], done[1])
 		return reportAll(ctx, dirs, format, stdout)
 	}
-	return errors.Join(runFailure(run, done), reportAll(ctx, dirs, format, stdout))
+	return errors.Join(runFailure(run, done, ""), reportAll(ctx, dirs, format, stdout))
 }

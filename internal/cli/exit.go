@@ -47,6 +47,7 @@ func exitCode(err error) int {
 		wrongUse usageError
 		unknown  *ebs.UnknownError
 		noRun    *cluster.NoRunError
+		goneRun  *cluster.RunRemovedError
 		twoRuns  *cluster.AmbiguousRunError
 		noConfig *cluster.ConfigError
 		part     partError
@@ -61,7 +62,7 @@ func exitCode(err error) int {
 		return exitPart
 	case errors.As(err, &failed):
 		return exitThreshold
-	case errors.As(err, &wrongUse), errors.As(err, &unknown), errors.As(err, &noRun), errors.As(err, &twoRuns), errors.As(err, &noConfig), isOneOf(err, cloud.ErrNoRegion, cloud.ErrUnknownType, cloud.ErrUnknownRegion):
+	case errors.As(err, &wrongUse), errors.As(err, &unknown), errors.As(err, &noRun), errors.As(err, &goneRun), errors.As(err, &twoRuns), errors.As(err, &noConfig), isOneOf(err, cloud.ErrNoRegion, cloud.ErrUnknownType, cloud.ErrUnknownRegion):
 		return exitUsage
 	case declined(err):
 		return exitDeclined

@@ -30,6 +30,10 @@ type follower struct {
 	patience time.Duration   // for a pod to start
 	timers   map[int]*time.Timer
 	giveUp   func(error)
+
+	away    time.Time      // since when the API server does not answer; zero: it does
+	events  []result.Event // what only a follower knows, and a reader of the report must
+	failure string         // why the run failed, in the runner's words
 }
 
 // imagePatience is how long an image may be refused: a registry that has a bad moment has answered by then.
@@ -92,12 +96,20 @@ func (f *follower) handle(h cluster.Happening) {
 	case cluster.LinesLost:
 		f.note("the log of pod %s cannot be read any more (%v); its finished phases are on the results volume", h.Pod, h.Err)
 	case cluster.Connection:
-		if h.Err != nil {
-			f.note("%v; the run goes on meanwhile", h.Err)
-		} else {
-			f.note("the API server answers again")
-		}
+		f.connection(h)
 	}
+}
+
+// connection notes when the API server could not be asked: nothing of the run depends on it, but what is said of pods.
+func (f *follower) connection(c cluster.Connection) {
+	if c.Err != nil {
+		f.note("%v; the run goes on meanwhile", c.Err)
+		f.away = time.Now()
+		return
+	}
+	f.note("the API server answers again")
+	f.events = append(f.events, result.Event{At: f.away.UTC(), Code: "api-server-away", Text: fmt.Sprintf(
+		"the API server did not answer from %s to %s UTC; the run went on meanwhile", f.away.UTC().Format(time.TimeOnly), time.Now().UTC().Format(time.TimeOnly))})
 }
 
 // line follows the runner's own words.
@@ -130,7 +142,7 @@ func (f *follower) line(e runner.Event) {
 			f.progress.PhaseEnded(nil, errors.New(e.Text))
 		}
 		f.note("%s", cmp.Or(e.Text, "the run failed"))
-		f.current = -1
+		f.failure, f.current = e.Text, -1
 	}
 }
 
@@ -147,7 +159,7 @@ func (f *follower) pod(c cluster.PodChange) {
 	case cluster.PodPending:
 		f.await(c.Pair, p)
 	case cluster.PodEvicted, cluster.PodLost, cluster.PodDeleted, cluster.PodFailed:
-		f.once("pod %s is %s: %s %s", p.Name, p.State, p.Reason, p.Message)
+		f.once("pod %s", strings.TrimRight(fmt.Sprintf("%s is %s: %s %s", p.Name, p.State, p.Reason, p.Message), ": "))
 		f.current = -1
 	}
 }

@@ -70,7 +70,7 @@ func (p *progressLines) PhaseEnded(m *result.Measurement, err error) {
 	fmt.Fprintf(p.w, "%s %s\n", p.title, outcome(m, err))
 }
 
-func (p *progressLines) note(text string) { fmt.Fprintln(p.w, text) }
+func (p *progressLines) note(text string) { fmt.Fprint(p.w, wrapped(text, "", textWidth(p.w))) }
 
 func (p *progressLines) close() {}
 
@@ -115,7 +115,7 @@ func (p *progressBar) PhaseEnded(m *result.Measurement, err error) {
 
 func (p *progressBar) note(text string) {
 	p.close()
-	fmt.Fprintln(p.w, text)
+	fmt.Fprint(p.w, wrapped(text, "", textWidth(p.w)))
 }
 
 func (p *progressBar) close() {

@@ -65,6 +65,28 @@ func (c *Client) Describe(ctx context.Context, run RunStatus, pair int, volumes 
 	return p
 }
 
+// Emulated says whether the volumes that a run is to use are emulated, by what their StorageClasses say.
+func (c *Client) Emulated(ctx context.Context, spec manifest.Spec) bool {
+	for _, v := range spec.Volumes {
+		name := v.Class
+		if v.Claim != "" {
+			claim, err := c.Kubernetes.CoreV1().PersistentVolumeClaims(c.Namespace).Get(ctx, v.Claim, metav1.GetOptions{})
+			if err != nil || claim.Spec.StorageClassName == nil {
+				continue // preflight says what is wrong with it
+			}
+			name = *claim.Spec.StorageClassName
+		}
+		if name == "" {
+			continue
+		}
+		class, err := c.Kubernetes.StorageV1().StorageClasses().Get(ctx, name, metav1.GetOptions{})
+		if err == nil && class.Annotations[manifest.EmulatedAnnotation] != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // claimAt returns the claim that a pod has under the profile's name of a volume.
 func claimAt(pod corev1.PodSpec, volume string) string {
 	claims := map[string]string{} // by the pod's name for the volume
