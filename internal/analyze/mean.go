@@ -85,7 +85,7 @@ func (r reader) byThroughput() reader {
 		r.subject.phase.BlockSize = size
 		var all []ceiling
 		if r.given.Volume != nil {
-			r.usage.data = float64(size)
+			r.data = float64(size)
 			all = ceilings(r.perf, r.subject.phase, r.usage, r.instance)
 		} else {
 			all = instanceCeilings(*r.instance, 1, size)
