@@ -83,12 +83,12 @@ func runEmulate(ctx context.Context, o emulateOptions, catalog *ebs.Catalog, giv
 	if reason := workload.NoCredits(catalog, cfg.Volume); reason != "" && given("credits") {
 		return usage("--credits is the share of burst credits, and %s; leave it out", reason)
 	}
-	if err := checkImage(o.image, cfg.Volume.Size); err != nil {
-		return err
-	}
 	sweep(ctx, stderr)
 	// After the sweep: a dead file system at the directory would answer with errors.
 	if err := checkMount(o); err != nil {
+		return err
+	}
+	if err := checkImage(o.image, cfg.Volume.Size); err != nil {
 		return err
 	}
 	device, err := emulate.Attach(ctx, cfg)
