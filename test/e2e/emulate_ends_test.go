@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"bytes"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ func TestEmulateChecksFirst(t *testing.T) {
 	needsRoot(t)
 	dir := t.TempDir()
 	image := filepath.Join(dir, "image")
-	if err := os.WriteFile(image, []byte("data"), 0o600); err != nil {
+	if err := errors.Join(os.WriteFile(image, []byte("data"), 0o600), os.Mkdir(filepath.Join(dir, "empty"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
@@ -31,10 +32,10 @@ func TestEmulateChecksFirst(t *testing.T) {
 	}{
 		{args: "--image image --mkfs xfs --mount missing", code: 2, want: "make the directory first"},
 		{args: "--image image --mkfs xfs --mount image", code: 2, want: "not a directory"},
-		{args: "--image image --mkfs zfs --mount .", code: 2, want: "xfs, ext4, btrfs"},
+		{args: "--image image --mkfs zfs --mount empty", code: 2, want: "xfs, ext4, btrfs"},
 		{args: "--image image --mkfs xfs", code: 2, want: "--mount DIR"},
-		{args: "--image image --mkfs xfs --mount .", path: dir, code: 4, want: "xfsprogs"},
-		{args: "--image missing --mount .", code: 2, want: "needs --mkfs"},
+		{args: "--image image --mkfs xfs --mount empty", path: dir, code: 4, want: "xfsprogs"},
+		{args: "--image missing --mount empty", code: 2, want: "needs --mkfs"},
 		{args: "--compress 3001", code: 2, want: "to 3000"},
 		{args: "--compress 0", code: 2, want: "to 3000"},
 	} {
