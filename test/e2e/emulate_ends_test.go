@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"errors"
 	"bytes"
 	"errors"
 	"fmt"
