@@ -123,6 +123,13 @@ func TestAPIServerIsAway(t *testing.T) {
 		t.Errorf("run %+v with %d phases", d.Run, len(d.Phases))
 	}
 	measured(t, u.onlyRun("runs"), 5)
+	told := false
+	for _, e := range readJSON[record](t, filepath.Join(u.onlyRun("runs"), "run.json")).Events {
+		told = told || e.Code == "api-server-away"
+	}
+	if !told {
+		t.Error("the record says nothing of the API server that was away")
+	}
 	u.nothingLeft()
 }
 
