@@ -98,7 +98,7 @@ func TestForeignObject(t *testing.T) {
 	// A run is named after the second in which it begins.
 	now := time.Now()
 	for i := range 15 {
-		name := manifest.ConfigMapName(now.Add(time.Duration(i)*time.Second).UTC().Format("20060102T150405Z") + "-brief-kubernetes")
+		name := manifest.ConfigMapName(now.Add(time.Duration(i)*time.Second).UTC().Format("20060102T150405Z") + "-brief-kubernetes-emulated")
 		theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"theirs": "untouched"}}
 		if _, err := cluster.Client.CoreV1().ConfigMaps(u.namespace).Create(t.Context(), theirs, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)

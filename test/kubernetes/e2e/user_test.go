@@ -103,8 +103,9 @@ func (o outcome) expect(t testing.TB, code int, texts ...string) {
 	if o.code != code {
 		t.Errorf("exit %d, want %d\n%s", o.code, code, o.stderr)
 	}
+	said := strings.Join(strings.Fields(o.stderr), " ") // lines are wrapped
 	for _, text := range texts {
-		if !strings.Contains(o.stderr, text) {
+		if !strings.Contains(said, text) {
 			t.Errorf("stderr does not say %q:\n%s", text, o.stderr)
 		}
 	}
