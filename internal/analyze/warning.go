@@ -16,9 +16,6 @@ const (
 	fewSamples = 10
 	// differs is how far a figure may lie from the model's before a warning says so, as a share.
 	differs = 0.05
-	// room is how many times the volume's IOPS the instance's baseline should be. The rest is for the root volume, and
-	// for the second in which a full rate bucket doubles the rate: with less, the instance shows in a volume's figures.
-	room = 1.5
 )
 
 // runWarnings are those that concern the run as a whole.
@@ -56,9 +53,9 @@ func runWarnings(catalog *ebs.Catalog, run result.Run, instance *ebs.Instance) [
 		return all
 	}
 	tooClose := func(what string, perf ebs.Performance) {
-		if instance.BaselineIOPS < room*perf.Burst {
+		if instance.BaselineIOPS < ebs.InstanceRoom*perf.Burst {
 			warn("instance-too-close", "The baseline of %s, %v, is less than %v times the %v of %s: the instance may show where the volume is meant.",
-				instance.Type, instance.BaselineIOPS, room, perf.Burst, what)
+				instance.Type, instance.BaselineIOPS, ebs.InstanceRoom, perf.Burst, what)
 		}
 		if instance.BaselineThroughput < perf.Throughput {
 			warn("instance-too-close", "The baseline of %s, %.0f MiB/s, is less than the %v of %s: the instance holds it once its burst is spent.",

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"io"
 
 	"ebscope/internal/analyze"
@@ -19,9 +18,7 @@ type againstDocument struct {
 func showAgainst(w io.Writer, r report.Report, format string) error {
 	rows := analyze.Agreements(r.Document)
 	if format == "json" {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(againstDocument{Schema: "ebscope.against/v1", Run: r.Document.Run, Rows: rows})
+		return writeJSON(w, againstDocument{Schema: "ebscope.against/v1", Run: r.Document.Run, Rows: rows})
 	}
 	width, colour := canvas(w)
 	return report.Against(w, r, rows, width, colour)

@@ -216,7 +216,7 @@ func runBenchKubernetes(ctx context.Context, o benchOptions, catalog *ebs.Catalo
 	if k.detach {
 		fmt.Fprintf(stderr, "the run goes on in the cluster.\n  follow it    ebscope attach %s%[2]s\n  remove it    ebscope cleanup %[1]s%[2]s\n", record.ID, k.cluster.words())
 		if o.output == "json" {
-			return printJSON(stdout, map[string]string{"run": record.ID, "namespace": spec.Namespace})
+			return writeJSON(stdout, map[string]string{"run": record.ID, "namespace": spec.Namespace})
 		}
 		_, err := fmt.Fprintln(stdout, record.ID)
 		return err

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -124,9 +123,7 @@ func distinguish(subjects []compare.Subject) {
 func showComparison(w io.Writer, d compare.Document, subjects []compare.Subject, format string) error {
 	switch format {
 	case "json":
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(d)
+		return writeJSON(w, d)
 	case "markdown":
 		return report.ComparisonMarkdown(w, d)
 	case "csv":

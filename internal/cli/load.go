@@ -94,9 +94,7 @@ func save(dir string, r report.Report) error {
 func show(w io.Writer, r report.Report, format string) error {
 	switch format {
 	case "json":
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(r.Document)
+		return writeJSON(w, r.Document)
 	case "markdown":
 		return report.Markdown(w, r)
 	case "html":

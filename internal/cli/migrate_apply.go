@@ -218,7 +218,7 @@ func showDryRun(p planFile, path, output string, stdout io.Writer) error {
 		return ended(err)
 	}
 	if output == "json" {
-		return printJSON(stdout, statusOf(p, path, j))
+		return writeJSON(stdout, statusOf(p, path, j))
 	}
 	if err := migrationText(stdout, &p.plan); err != nil {
 		return err

@@ -93,7 +93,7 @@ func statusOf(p planFile, path string, j *migrate.Journal) migrationStatus {
 
 func showStatus(w io.Writer, d migrationStatus, format string) error {
 	if format == "json" {
-		return printJSON(w, d)
+		return writeJSON(w, d)
 	}
 	width, c := textWidth(w), d.Counts
 	shown := 0

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -76,12 +74,7 @@ func showSpread(ctx context.Context, dirs []string, format string, stdout io.Wri
 	d := compare.SpreadOf(documents)
 	switch format {
 	case "json":
-		e := json.NewEncoder(stdout)
-		e.SetIndent("", "  ")
-		if err := e.Encode(d); err != nil {
-			return fmt.Errorf("write the spread: %w", err)
-		}
-		return nil
+		return writeJSON(stdout, d)
 	case "markdown":
 		return report.SpreadMarkdown(stdout, d)
 	default:

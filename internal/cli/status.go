@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -116,7 +115,7 @@ func showRuns(w io.Writer, namespace string, runs []cluster.RunStatus, format st
 		documents = append(documents, documentOf(r))
 	}
 	if format == "json" {
-		return printJSON(w, map[string]any{"runs": documents})
+		return writeJSON(w, map[string]any{"runs": documents})
 	}
 	if len(runs) == 0 {
 		_, err := fmt.Fprintf(w, "namespace %s has no runs\n", namespace)
@@ -132,7 +131,7 @@ func showRuns(w io.Writer, namespace string, runs []cluster.RunStatus, format st
 func showRun(w io.Writer, run cluster.RunStatus, format string) error {
 	d := documentOf(run)
 	if format == "json" {
-		return printJSON(w, d)
+		return writeJSON(w, d)
 	}
 	head := fmt.Sprintf("run %s in namespace %s is %s, begun %s ago", d.ID, d.Namespace, d.State, clock(time.Since(d.Created)))
 	fmt.Fprintln(w, wrapped(head, "", textWidth(w)))
@@ -155,10 +154,4 @@ func showRun(w io.Writer, run cluster.RunStatus, format string) error {
 		fmt.Fprint(w, wrapped(visible(fmt.Sprintf("%s %s %s: %s", e.At.UTC().Format(time.TimeOnly), e.Object, e.Reason, e.Message)), "", textWidth(w)))
 	}
 	return nil
-}
-
-func printJSON(w io.Writer, document any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(document)
 }

@@ -32,9 +32,6 @@ func (s *survey) plan(context.Context) ([]Finding, error) {
 	return found, nil
 }
 
-// room is how many times the volume's IOPS the instance's baseline should be, as an analysis of the results will demand.
-const room = 1.5
-
 // instances holds the limits of the nodes that may be chosen against what the volumes deliver.
 func (s *survey) instances(context.Context) ([]Finding, error) {
 	var found []Finding
@@ -45,9 +42,9 @@ func (s *survey) instances(context.Context) ([]Finding, error) {
 		}
 		for _, v := range s.Spec.Volumes {
 			perf := s.Catalog.Performance(v.Config)
-			if instance.BaselineIOPS < room*perf.Burst {
+			if instance.BaselineIOPS < ebs.InstanceRoom*perf.Burst {
 				found = append(found, warn("instance-too-close", "%s: its baseline, %v, is less than %v times the %v of volume %s, so the instance may show where the volume is meant: %s",
-					name, instance.BaselineIOPS, room, perf.Burst, v.Name, s.larger(name, perf)))
+					name, instance.BaselineIOPS, ebs.InstanceRoom, perf.Burst, v.Name, s.larger(name, perf)))
 			}
 			if instance.BaselineThroughput < perf.Throughput {
 				found = append(found, warn("instance-too-close", "%s: its baseline, %.0f MiB/s, is less than the %v of volume %s, and the instance holds it once its burst is spent: %s",
@@ -77,7 +74,7 @@ func (s *survey) larger(name string, perf ebs.Performance) string {
 	family, _, _ := strings.Cut(name, ".")
 	var best ebs.Instance
 	for _, i := range s.Catalog.Instances() {
-		if strings.HasPrefix(i.Type, family+".") && i.BaselineIOPS >= room*perf.Burst && i.BaselineThroughput >= perf.Throughput &&
+		if strings.HasPrefix(i.Type, family+".") && i.BaselineIOPS >= ebs.InstanceRoom*perf.Burst && i.BaselineThroughput >= perf.Throughput &&
 			(best.Type == "" || i.BaselineIOPS < best.BaselineIOPS) {
 			best = i
 		}

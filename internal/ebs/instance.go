@@ -14,6 +14,10 @@ type Instance struct {
 	Source, Date                          string
 }
 
+// InstanceRoom is how many times a volume's IOPS the instance's baseline should be. The rest is for the root volume, and for
+// the second in which a full rate bucket doubles the rate: with less, the instance shows in a volume's figures.
+const InstanceRoom = 1.5
+
 // Bursts says whether the instance's EBS limits fall after half an hour.
 func (i Instance) Bursts() bool {
 	return i.BaselineIOPS < i.MaximumIOPS || i.BaselineThroughput < i.MaximumThroughput

@@ -23,7 +23,7 @@ var kills = flag.Int("kills", 20, "at how many random points TestKilled kills th
 // and no volume was changed twice.
 func TestKilled(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes some seconds")
+		t.Skip("takes some seconds; run without -short: go test ./internal/migrate")
 	}
 	const seed = 6
 	random := rand.New(rand.NewPCG(seed, seed))
@@ -74,7 +74,7 @@ func TestKilled(t *testing.T) {
 func TestChild(t *testing.T) {
 	path := os.Getenv(childPlan)
 	if path == "" {
-		t.Skip("run by TestKilled")
+		t.Skip("the program that TestKilled starts; run: go test -run TestKilled ./internal/migrate")
 	}
 	account, err := cloud.Open(t.Context())
 	if err != nil {

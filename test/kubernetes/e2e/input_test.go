@@ -105,7 +105,7 @@ func TestForeignObject(t *testing.T) {
 		}
 	}
 	o := u.run(u.brief()...)
-	o.expect(t, 4, "-brief", "not made by ebscope")
+	o.expect(t, 4, "-brief", "exists already and is not this run's", "use another namespace")
 	maps, err := cluster.Client.CoreV1().ConfigMaps(u.namespace).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
