@@ -168,12 +168,14 @@ func (a *applier) put(ctx context.Context, wanted *fleet.Alarm, there map[string
 	if a.stopped(ctx, wanted.Name) {
 		return
 	}
-	now := there[wanted.Name]
-	if now != nil && Same(now, wanted) {
-		a.done(wanted.Name, Unchanged)
-		return
+	now, put := there[wanted.Name], *wanted
+	if now != nil {
+		if put = keeping(now, wanted); Same(now, &put) {
+			a.done(wanted.Name, Unchanged)
+			return
+		}
 	}
-	err := a.account.PutAlarm(ctx, a.region, *wanted)
+	err := a.account.PutAlarm(ctx, a.region, put)
 	switch {
 	case ctx.Err() != nil: // told as interrupted; whether it was made, the next time sees
 	case err != nil:

@@ -132,6 +132,47 @@ func TestAlarmFollowsItsVolume(t *testing.T) {
 	}
 }
 
+// An alarm of ebscope's that is brought up to date keeps what people added to it, before the plan and after.
+func TestAdditionsByHandAreKept(t *testing.T) {
+	a, server := open(t)
+	id := gp2(server, 100)
+	name := "ebscope-" + string(id) + "-burst-balance"
+	if _, err := apply(t.Context(), a, read(t, a)); err != nil {
+		t.Fatal(err)
+	}
+	const team, solved, unknown = "arn:aws:sns:ap-northeast-2:123456789012:team", "arn:aws:sns:ap-northeast-2:123456789012:solved", "arn:aws:sns:ap-northeast-2:123456789012:unknown"
+	edit := func(change func(*fakeaws.Alarm)) {
+		edited := server.Alarms(seoul)[name]
+		change(&edited)
+		server.AddAlarm(seoul, edited)
+	}
+	edit(func(x *fakeaws.Alarm) {
+		x.AlarmActions, x.OKActions = []string{pager, team}, []string{solved}
+		x.AlarmDescription, x.ActionsEnabled = "runbook: wiki/burst", false
+	})
+	p := read(t, a)
+	if w := find(t, p, name); w.Action != alarm.Keep {
+		t.Errorf("additions alone are no change: %+v", w)
+	}
+	server.ChangeVolume(string(id), func(v *fakeaws.Volume) { v.Size = 200 })
+	p = read(t, a)
+	if w := find(t, p, name); w.Action != alarm.Update || !slices.Contains(w.Alarm.Actions, team) || !slices.Contains(w.Alarm.OKActions, solved) {
+		t.Errorf("the plan does not show them: %+v", w)
+	}
+	edit(func(x *fakeaws.Alarm) { x.InsufficientDataActions = []string{unknown} })
+	if deeds, err := apply(t.Context(), a, p); err != nil || deeds[alarm.Updated] != 1 {
+		t.Fatalf("%v, %v", deeds, err)
+	}
+	now := server.Alarms(seoul)[name]
+	want := fakeaws.Alarm{Threshold: 13.4, AlarmActions: []string{pager, team}, OKActions: []string{solved}, InsufficientDataActions: []string{unknown}, AlarmDescription: "runbook: wiki/burst"}
+	slices.Sort(want.AlarmActions)
+	got := fakeaws.Alarm{Threshold: now.Threshold, AlarmActions: now.AlarmActions, OKActions: now.OKActions, InsufficientDataActions: now.InsufficientDataActions,
+		AlarmDescription: now.AlarmDescription, ActionsEnabled: now.ActionsEnabled}
+	if diff := cmp.Diff(want, got); diff != "" { // 200 GiB: (3,000 − 600) × 300 ÷ 5.4 million = 13.33 %, up to 13.4
+		t.Error(diff)
+	}
+}
+
 // What AWS refuses for one alarm does not keep the others from being made; what it refuses for all ends the region.
 func TestApplyInPart(t *testing.T) {
 	a, server := open(t)

@@ -162,11 +162,12 @@ func (p *planner) want(account fleet.AccountID, region string, k Kind, subject s
 	at := key{account, region, a.Name}
 	w := Wanted{Action: Create, Account: account, Region: region, Kind: k, Subject: subject, Because: l.because, WarningS: l.warnS, WarningAtBurstS: l.warnBurstS, Alarm: a}
 	if now := p.alarms()[at]; now != nil {
+		w.Alarm = keeping(now, &a)
 		switch {
 		case !ours(now):
 			p.without(account, region, subject, k, "an alarm of the name %s is there, and is not ebscope's: rename or delete it", a.Name)
 			return
-		case Same(now, &a):
+		case Same(now, &w.Alarm):
 			w.Action = Keep
 		default:
 			was := settings(now)
@@ -264,11 +265,28 @@ func ours(a *fleet.Alarm) bool {
 // Same says whether two alarms do the same.
 func Same(a, b *fleet.Alarm) bool { return reflect.DeepEqual(settings(a), settings(b)) }
 
+// keeping is an alarm as it is wanted, with what people have added to the one that is there: CloudWatch replaces an alarm as a
+// whole. Nobody can tell an action that was added by hand from one of an earlier plan, so that none is taken away.
+func keeping(now, wanted *fleet.Alarm) fleet.Alarm {
+	a := *wanted
+	a.Actions = union(wanted.Actions, now.Actions)
+	a.OKActions = union(wanted.OKActions, now.OKActions)
+	a.NoDataActions = union(wanted.NoDataActions, now.NoDataActions)
+	a.Description, a.Silenced = cmp.Or(now.Description, wanted.Description), now.Silenced
+	return a
+}
+
+func union(a, b []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
+}
+
 // settings is an alarm without what CloudWatch adds, in one form.
 func settings(a *fleet.Alarm) fleet.Alarm {
 	s := *a
 	s.ARN, s.State, s.Tags = "", "", nil
-	s.Actions = slices.Sorted(slices.Values(a.Actions))
+	for _, list := range []*[]string{&s.Actions, &s.OKActions, &s.NoDataActions} {
+		*list = slices.Sorted(slices.Values(*list))
+	}
 	s.Dimensions = maps.Clone(a.Dimensions)
 	s.MissingData = cmp.Or(s.MissingData, missing) // CloudWatch's default
 	s.DatapointsToAlarm = cmp.Or(s.DatapointsToAlarm, s.EvaluationPeriods)

@@ -56,8 +56,8 @@ func (a Account) Alarms(ctx context.Context, region string) ([]fleet.Alarm, erro
 	return ours, nil
 }
 
-// PutAlarm makes an alarm with our tag, or brings one of ours up to date. Its name begins with AlarmPrefix. An alarm of
-// that name without our tag is ErrForeignAlarm.
+// PutAlarm makes an alarm with our tag, or puts it in the place of one of ours: what that had and this one has not, is gone.
+// Its name begins with AlarmPrefix. An alarm of that name without our tag is ErrForeignAlarm.
 func (a Account) PutAlarm(ctx context.Context, region string, alarm fleet.Alarm) error {
 	var failed error
 	err := a.PutAlarms(ctx, region, []fleet.Alarm{alarm}, func(_ fleet.Alarm, err error) error { failed = err; return nil })
@@ -107,7 +107,10 @@ func inputOfAlarm(alarm fleet.Alarm) *cloudwatch.PutMetricAlarmInput {
 		AlarmName: aws.String(alarm.Name), Namespace: aws.String(alarm.Namespace), MetricName: aws.String(alarm.Metric),
 		Statistic: types.Statistic(alarm.Statistic), ComparisonOperator: types.ComparisonOperator(alarm.Comparison),
 		Threshold: aws.Float64(alarm.Threshold), Period: aws.Int32(int32(alarm.PeriodS)), EvaluationPeriods: aws.Int32(int32(alarm.EvaluationPeriods)),
-		AlarmActions: alarm.Actions,
+		AlarmActions: alarm.Actions, OKActions: alarm.OKActions, InsufficientDataActions: alarm.NoDataActions, ActionsEnabled: aws.Bool(!alarm.Silenced),
+	}
+	if alarm.Description != "" {
+		input.AlarmDescription = aws.String(alarm.Description)
 	}
 	if alarm.DatapointsToAlarm > 0 {
 		input.DatapointsToAlarm = aws.Int32(int32(alarm.DatapointsToAlarm))
@@ -227,7 +230,8 @@ func alarmOf(m *types.MetricAlarm) fleet.Alarm {
 		Statistic: string(m.Statistic), Comparison: string(m.ComparisonOperator), Threshold: aws.ToFloat64(m.Threshold),
 		PeriodS: int64(aws.ToInt32(m.Period)), EvaluationPeriods: int64(aws.ToInt32(m.EvaluationPeriods)),
 		DatapointsToAlarm: int64(aws.ToInt32(m.DatapointsToAlarm)), MissingData: aws.ToString(m.TreatMissingData),
-		Actions: m.AlarmActions, State: string(m.StateValue),
+		Actions: m.AlarmActions, OKActions: m.OKActions, NoDataActions: m.InsufficientDataActions, Description: aws.ToString(m.AlarmDescription),
+		Silenced: m.ActionsEnabled != nil && !*m.ActionsEnabled, State: string(m.StateValue),
 	}
 	if len(m.Dimensions) > 0 {
 		found.Dimensions = make(map[string]string, len(m.Dimensions))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"ebscope/internal/cloud"
 	"ebscope/internal/fleet"
@@ -50,7 +51,7 @@ func alarmsHold(t *testing.T, account cloud.Account) {
 	want := balance("ebscope-vol-0", "vol-0")
 	want.ARN, want.State = "arn:aws:cloudwatch:ap-northeast-2:123456789012:alarm:ebscope-vol-0", ours[0].State
 	want.Tags = map[string]string{cloud.AlarmTag: "alarm"}
-	if diff := cmp.Diff(want, ours[0]); diff != "" {
+	if diff := cmp.Diff(want, ours[0], cmpopts.EquateEmpty()); diff != "" {
 		t.Error(diff)
 	}
 	changed := balance("ebscope-vol-0", "vol-0")

@@ -144,8 +144,13 @@ type Alarm struct {
 	DatapointsToAlarm int64             `json:"datapoints_to_alarm,omitempty"`
 	MissingData       string            `json:"missing_data,omitempty"`
 	Actions           []string          `json:"actions,omitempty"`
-	State             string            `json:"state,omitempty"`
-	Tags              map[string]string `json:"tags,omitempty"`
+	// What people add to an alarm: ebscope sets none of it, and keeps it.
+	OKActions     []string          `json:"ok_actions,omitempty"`
+	NoDataActions []string          `json:"insufficient_data_actions,omitempty"`
+	Description   string            `json:"description,omitempty"`
+	Silenced      bool              `json:"silenced,omitempty"` // it calls none of its actions
+	State         string            `json:"state,omitempty"`
+	Tags          map[string]string `json:"tags,omitempty"`
 }
 
 // Missing is something that could not be read. Of Account and Region, or Cluster, those are set that it lies in.

@@ -245,6 +245,7 @@ type Alarm struct {
 	TreatMissingData                   string `cbor:",omitempty"`
 	ActionsEnabled                     bool
 	AlarmActions, OKActions            []string
+	InsufficientDataActions            []string
 	StateValue                         string
 	Tags                               map[string]string `cbor:"-"`
 	AlarmConfigurationUpdatedTimestamp time.Time
