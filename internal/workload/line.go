@@ -28,7 +28,7 @@ func (e keyError) Error() string { return e.err.Error() }
 func (e keyError) Unwrap() error { return e.err }
 
 // located adds to a fault the line of its key, or at which its entry begins, in the profile's text.
-func located(err error, text []byte) error {
+func (f profileForm) located(err error, text []byte) error {
 	var entry entryError
 	var own keyError
 	var document yaml.Node
@@ -51,6 +51,9 @@ func located(err error, text []byte) error {
 		return err
 	}
 	index := entry.index
+	if list == "phases" {
+		index = f.phaseEntry(index)
+	}
 	for _, n := range entries.Content {
 		if (entry.list == "stripes") != (child(n, "stripe") != nil) {
 			continue
@@ -61,6 +64,16 @@ func located(err error, text []byte) error {
 		index--
 	}
 	return err
+}
+
+// phaseEntry returns the entry of the profile's phases that stands for the phase of an index.
+func (f profileForm) phaseEntry(index int) int {
+	for i, form := range f.Phases {
+		if index -= max(1, form.count()); index < 0 {
+			return i
+		}
+	}
+	return len(f.Phases)
 }
 
 // child returns the value of a key of a mapping, nil where there is none.

@@ -28,7 +28,15 @@ type Profile struct {
 	Volumes []Volume      `json:"volumes"`
 	Stripes []Stripe      `json:"stripes,omitempty"`
 	Phases  []Phase       `json:"phases"`
+	// Table is a tool whose table the report prints as well; empty: none.
+	Table Table `json:"table,omitempty"`
 }
+
+// Table names the tool whose table people know.
+type Table string
+
+// CrystalDiskMark measures disks of Windows. Its table has sequential and random I/O by block size, queue depth and jobs.
+const CrystalDiskMark Table = "crystaldiskmark"
 
 // Volume is one volume under test.
 type Volume struct {
@@ -90,6 +98,8 @@ type Phase struct {
 	RateIOPS units.IOPS `json:"rate_iops,omitempty"`
 	// Together names a group: the phases of a group follow each other in the profile and start at the same time.
 	Together string `json:"together,omitempty"`
+	// Sweep names the sweep that the phase is a step of; empty: none. Its steps differ in pattern, block size, jobs and depth.
+	Sweep string `json:"sweep,omitempty"`
 }
 
 // Outstanding is the number of I/Os in flight, over all jobs.
@@ -157,6 +167,9 @@ func (p Profile) Validate(catalog *ebs.Catalog) error {
 	}
 	if p.Gap < 0 || p.Gap > maxDuration {
 		return keyError{"gap", fmt.Errorf("gap %v: must be between 0 and %v", p.Gap, maxDuration)}
+	}
+	if p.Table != "" && p.Table != CrystalDiskMark {
+		return keyError{"table", fmt.Errorf("table %q: use %s, or leave it out", p.Table, CrystalDiskMark)}
 	}
 	if len(p.Volumes) == 0 || len(p.Phases) == 0 {
 		return fmt.Errorf("profile %s: needs at least one volume and one phase", p.Name)

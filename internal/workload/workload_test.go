@@ -19,8 +19,14 @@ func TestShippedProfiles(t *testing.T) {
 		"gp2-vs-gp3": {12, 3900 * time.Second},
 		// per volume 45 + 20 + 15 + 15 + 15 = 110 s, and about 8 s of layout
 		"quick": {12, 220 * time.Second},
+		// 2 layouts, and on each of 2 volumes 10 depths of 120 s
+		"queue-depth-sweep": {22, 2400 * time.Second},
+		// 2 layouts, and on each of 2 volumes 2 patterns × 2 numbers of jobs of 15 s
+		"parallel-jobs": {10, 120 * time.Second},
+		// 2 layouts, and on each of 2 volumes 4 tests × read and write of 5 s
+		"crystaldiskmark": {18, 80 * time.Second},
 	}
-	if got := strings.Join(workload.Names(), " "); got != "gp2-vs-gp3 quick" {
+	if got := workload.Names(); len(got) != len(want) {
 		t.Errorf("profiles that ship: %s", got)
 	}
 	for name, w := range want {
@@ -36,7 +42,11 @@ func TestShippedProfiles(t *testing.T) {
 			t.Errorf("%s: %d phases, %v; want %d, %v", name, len(p.Phases), total, w.phases, w.duration)
 		}
 		v, ok := p.Volume("gp2")
-		if !ok || v.Config != (ebs.Volume{Type: ebs.GP2, Size: 100 * units.GiB}) || v.Balance != 1 {
+		size := 100 * units.GiB
+		if name == "parallel-jobs" {
+			size = 200 * units.GiB
+		}
+		if !ok || v.Config != (ebs.Volume{Type: ebs.GP2, Size: size}) || v.Balance != 1 {
 			t.Errorf("%s: gp2 is %+v", name, v)
 		}
 	}
@@ -144,7 +154,7 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func TestUnknownProfileNamesTheOthers(t *testing.T) {
-	if _, err := workload.Shipped(ebs.Embedded(), "slow"); err == nil || !strings.Contains(err.Error(), "gp2-vs-gp3 and quick") {
+	if _, err := workload.Shipped(ebs.Embedded(), "slow"); err == nil || !strings.Contains(err.Error(), "gp2-vs-gp3, parallel-jobs") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -40,7 +40,7 @@ func Shipped(catalog *ebs.Catalog, name string) (Profile, error) {
 	text, err := shipped.ReadFile(path.Join("profiles", name+".yaml"))
 	if err != nil {
 		return Profile{}, fmt.Errorf("there is no profile named %q; the ones that ship are %s; a file of your own needs its path, such as ./%s.yaml",
-			name, strings.Join(Names(), " and "), name)
+			name, strings.Join(Names(), ", "), name)
 	}
 	return Parse(catalog, text)
 }
@@ -73,7 +73,7 @@ func Parse(catalog *ebs.Catalog, text []byte) (Profile, error) {
 		err = f.checkBalances(catalog, p)
 	}
 	if err != nil {
-		return Profile{}, located(err, text)
+		return Profile{}, f.located(err, text)
 	}
 	return p, nil
 }
@@ -82,7 +82,7 @@ func Parse(catalog *ebs.Catalog, text []byte) (Profile, error) {
 func plain(err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: unmarshal errors:\n  ")
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "yaml: "), "\n  ", "; ")
-	for _, name := range []string{"profileForm", "volumeForm", "phaseForm"} {
+	for _, name := range []string{"profileForm", "volumeForm", "phaseForm", "sweepForm"} {
 		text = strings.ReplaceAll(text, "field ", "key ")
 		text = strings.ReplaceAll(text, "not found in type workload."+name, "is unknown in a "+strings.TrimSuffix(name, "Form"))
 	}
@@ -98,6 +98,7 @@ type profileForm struct {
 	FileSize    size         `yaml:"file_size"`
 	Gap         duration     `yaml:"gap"`
 	Volumes     []volumeForm `yaml:"volumes"`
+	Table       string       `yaml:"table"`
 	Phases      []phaseForm  `yaml:"phases"`
 }
 
@@ -114,12 +115,14 @@ type phaseForm struct {
 	ThinkTime   duration  `yaml:"think_time"`
 	RateIOPS    whole     `yaml:"rate_iops"`
 	Together    string    `yaml:"together"`
+
+	Sweep *sweepForm `yaml:"sweep"`
 }
 
 func (f profileForm) profile() (Profile, error) {
 	p := Profile{
 		Name: f.Name, Description: strings.TrimSpace(f.Description), Instance: f.Instance, Region: f.Region,
-		FileSize: units.Bytes(f.FileSize), Gap: time.Duration(f.Gap),
+		FileSize: units.Bytes(f.FileSize), Gap: time.Duration(f.Gap), Table: Table(f.Table),
 	}
 	if p.Region == "" {
 		p.Region = "us-east-1"
@@ -137,25 +140,33 @@ func (f profileForm) profile() (Profile, error) {
 		}
 		p.Volumes = append(p.Volumes, v.volume())
 	}
-	for _, ph := range f.Phases {
-		phase := Phase{
-			Name: ph.Name, Volume: ph.Volume, Pattern: Pattern(ph.Pattern), BlockSize: units.Bytes(ph.BlockSize),
-			QueueDepth: int(ph.QueueDepth), Jobs: 1, ReadPercent: int(ph.ReadPercent),
-			Rest: time.Duration(ph.Rest), ThinkTime: time.Duration(ph.ThinkTime), RateIOPS: units.IOPS(ph.RateIOPS), Together: ph.Together,
+	for i, form := range f.Phases {
+		phases, err := form.phases()
+		if err != nil {
+			return Profile{}, entryError{"phases", len(p.Phases), fmt.Errorf("phase %d (%s on %s): %w", i+1, form.Name, form.Volume, err)}
 		}
-		if ph.Duration != nil {
-			if *ph.Duration == 0 {
-				return Profile{}, entryError{"phases", len(p.Phases), fmt.Errorf(
-					"phase %d (%s on %s): duration 0s: use at least 1s, or leave duration out to write or read the test file once", len(p.Phases)+1, ph.Name, ph.Volume)}
-			}
-			phase.Duration = time.Duration(*ph.Duration)
-		}
-		if ph.Jobs != nil {
-			phase.Jobs = int(*ph.Jobs)
-		}
-		p.Phases = append(p.Phases, phase)
+		p.Phases = append(p.Phases, phases...)
 	}
 	return p, nil
+}
+
+// phase is the entry as a phase, whatever its sweep.
+func (f phaseForm) phase() (Phase, error) {
+	phase := Phase{
+		Name: f.Name, Volume: f.Volume, Pattern: Pattern(f.Pattern), BlockSize: units.Bytes(f.BlockSize),
+		QueueDepth: int(f.QueueDepth), Jobs: 1, ReadPercent: int(f.ReadPercent),
+		Rest: time.Duration(f.Rest), ThinkTime: time.Duration(f.ThinkTime), RateIOPS: units.IOPS(f.RateIOPS), Together: f.Together,
+	}
+	if f.Duration != nil {
+		if *f.Duration == 0 {
+			return Phase{}, errors.New("duration 0s: use at least 1s, or leave duration out to write or read the test file once")
+		}
+		phase.Duration = time.Duration(*f.Duration)
+	}
+	if f.Jobs != nil {
+		phase.Jobs = int(*f.Jobs)
+	}
+	return phase, nil
 }
 
 // The scalars of the form carry their unit; an error carries the line.
