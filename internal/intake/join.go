@@ -97,7 +97,7 @@ func notesOf(l logFile, r result.Reading) []result.Note {
 // unitOf is the unit of a log's latencies, as the log shows it, or the version that wrote the document beside it, or else
 // the user.
 func unitOf(l logFile, r result.Reading) time.Duration {
-	if l.Unit != 0 && l.Because != log.Given {
+	if l.Mixed || l.Unit != 0 && l.Because != log.Given {
 		return l.Unit
 	}
 	version, err := fio.ParseVersion(r.Tool)

@@ -15,6 +15,11 @@ func TestLatencyUnitThatIsGiven(t *testing.T) {
 	for i := 1; i <= 60; i++ {
 		fmt.Fprintf(&log, "%d000, 1300, 0, 0\n", i)
 	}
+	var parts strings.Builder // the same in ns by a later fio behind it
+	parts.WriteString(log.String())
+	for i := 1; i <= 60; i++ {
+		fmt.Fprintf(&parts, "%d000, 1300000, 0, 0, 0, 0\n", i)
+	}
 	const stated = `, "write_lat_log": "a"`
 	for name, tt := range map[string]struct {
 		files map[string]string
@@ -27,6 +32,7 @@ func TestLatencyUnitThatIsGiven(t *testing.T) {
 		"ms of a script":  {map[string]string{"a_clat.1.log": log.String()}, time.Millisecond, 1300 * time.Millisecond, ""},
 		"a document says": {map[string]string{"a_clat.1.log": log.String(), "a.json": document("a", 60, stated)}, time.Microsecond, 1300 * time.Nanosecond, ""},
 		"the lines say":   {map[string]string{"a_clat.1.log": strings.ReplaceAll(log.String(), ", 0\n", ", 0, 0, 0\n")}, time.Microsecond, 1300 * time.Nanosecond, "are in ns"},
+		"two parts":       {map[string]string{"a_clat.1.log": parts.String(), "a.json": document("a", 60, stated)}, time.Microsecond, 0, "left out"},
 	} {
 		readings, notes, err := intake.Open(t.Context(), []string{folder(t, tt.files)}, nil, intake.Options{LatencyUnit: tt.given})
 		if err != nil || len(readings) != 1 {

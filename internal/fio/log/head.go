@@ -23,6 +23,7 @@ type head struct {
 	window                uint64 // ms
 	unit                  time.Duration
 	reason                string // why the unit is what it is
+	told                  bool   // by the version or the user, not by the lines
 	thousandth            bool   // times and latencies show one clock, with a thousand units of a latency in one of a time
 	origin                uint64 // the time at which the log begins, in its own unit
 	divisor               uint64 // of its own unit, to ms

@@ -76,6 +76,8 @@ type Log struct {
 	// Unit is that of latencies, and 0 where nothing says which. Because says what did.
 	Unit    time.Duration
 	Because string
+	// Mixed says that parts of the log are in different units of latency, whatever else tells one for the whole.
+	Mixed bool
 	// Lines were read, Skipped were not; empty lines are neither.
 	Lines, Skipped int64
 	// Tracks are in the order of directions; an averaged log of several jobs has some for each, in the order of jobs.
@@ -175,6 +177,7 @@ func (l *Log) finish(w *worker) {
 		l.Notes = append(l.Notes, result.Note{Source: result.Source{File: l.File}, Text: fmt.Sprintf(format, arguments...)})
 	}
 	l.disorder(w.ordered, doubt)
+	l.restarts(w, doubt)
 	l.emptiness(doubt)
 	if w.head.odd != "" {
 		doubt("%s", w.head.odd)
@@ -186,9 +189,10 @@ func (l *Log) finish(w *worker) {
 	case l.Kind == "":
 		doubt("neither its name nor its lines say whether values are IOPS, bandwidth or latency; fio's names end in _iops, _bw, _lat, _clat or _slat, a job's number and .log")
 	case l.Kind.latency():
+		l.Mixed = w.head.oneUnit(&w.probes, doubt)
 		l.Unit, l.Because = w.head.unit, w.head.reason
 		switch {
-		case l.Unit > 0:
+		case l.Unit > 0 || l.Mixed:
 		case w.head.thousandth:
 			doubt("its times are in ms and its latencies in µs, as an fio before 3.0 writes them, or in µs and ns: nothing says which, so latencies are left out and times are taken for ms; --latency-unit us, or ns, says it")
 		default:
@@ -214,6 +218,17 @@ func (l *Log) disorder(o ordered, doubt func(string, ...any)) {
 			map[bool]string{true: "rates are added", false: "latencies are averaged"}[o.rates])
 	}
 	l.Notes[len(l.Notes)-1].Line = o.back
+}
+
+// restarts says where the clock of a log of single I/Os starts anew, whose I/Os are counted together all the same.
+func (l *Log) restarts(w *worker, doubt func(string, ...any)) {
+	if !l.PerIO || l.Kind == Histogram {
+		return
+	}
+	if at, n := w.probes.restarts(1000 * w.head.divisor); n > 0 {
+		doubt("time goes back at %s: read as %d %s, their I/Os are counted together", at.place(), n+1, SharedLog)
+		l.Notes[len(l.Notes)-1].Line = at.after.number
+	}
 }
 
 // emptiness says why a log that was read tells no rate.

@@ -40,6 +40,7 @@ func (h *head) know(version *fio.Version) {
 		unit = time.Nanosecond
 	}
 	h.take(unit, "fio "+version.String())
+	h.told = true
 }
 
 // Given is why a unit is what it is where Options say so.
@@ -49,6 +50,7 @@ const Given = "it was given"
 func (h *head) assume(unit time.Duration) {
 	if unit != 0 && h.unit == 0 && h.kind.latency() && h.kind != Histogram {
 		h.take(unit, Given)
+		h.told = true
 	}
 }
 

@@ -17,6 +17,7 @@ type worker struct {
 	notes   notes
 	sides   [directions]side
 	ordered ordered
+	probes  probes
 	counts  []uint64 // of a histogram's line
 }
 
@@ -59,6 +60,7 @@ func (w *worker) work(src *source, b block) (err error) {
 		if w.head.kind == Histogram {
 			w.histograms(b)
 		} else {
+			w.probes.look(b)
 			w.parse(b)
 		}
 		b, err = src.next(b.buf)
@@ -72,6 +74,7 @@ func (w *worker) work(src *source, b block) (err error) {
 func (w *worker) join(o *worker) {
 	w.lines += o.lines
 	w.notes.join(o.notes)
+	w.probes.join(o.probes)
 	for d := range o.sides {
 		w.sides[d].join(&o.sides[d])
 		o.sides[d] = side{} // memory is needed for the next
