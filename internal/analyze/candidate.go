@@ -119,7 +119,12 @@ func (r reader) believe(p *Phase) {
 		}
 	}
 	p.Cliff.Cause, p.Burst, p.Verdict = best.Cause, best.Cause, BurstThenBaseline
-	p.Summary = fmt.Sprintf("%s for %s, then %s: it fits %s.", r.rate(p.Cliff.BeforeIOPS), r.time(p.Cliff.AtS), r.rate(p.Cliff.AfterIOPS), best.Configuration)
+	p.Summary = r.fitting(*p.Cliff, best)
+}
+
+// fitting says what explains a fall.
+func (r reader) fitting(c Cliff, best Candidate) string {
+	return fmt.Sprintf("%s for %s, then %s: it fits %s.", r.rate(c.BeforeIOPS), r.time(c.AtS), r.rate(c.AfterIOPS), best.Configuration)
 }
 
 // aboveAny says that a rate is more than any single volume delivers; "" where it is not.

@@ -34,6 +34,8 @@ type Foreign struct {
 	Modes []Mode `json:"modes,omitempty"`
 	// Changes are all changes from one level to another, in order.
 	Changes []Change `json:"changes"`
+	// ThroughputChanges are those of throughput, where it alone was logged and the size of an I/O is not known.
+	ThroughputChanges []ThroughputChange `json:"throughput_changes,omitempty"`
 	// Candidates are volumes and instances that would explain the levels, the likeliest first; none where the volume is given.
 	Candidates []Candidate `json:"candidates"`
 	// Advice is what to do next, in a sentence or two.

@@ -158,6 +158,9 @@ func (r reader) judgeReading(p *Phase) {
 	} else {
 		r.ofAnother(p)
 	}
+	if len(samples) == 0 {
+		r.judgeThroughput(p)
+	}
 	p.Advice = r.advice(*p)
 }
 

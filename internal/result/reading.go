@@ -19,7 +19,9 @@ type Reading struct {
 	Failure *Failure
 	Measurement
 	// Summed says that nobody stated Total, Read and Write: they are worked out from logs.
-	Summed      bool
+	Summed bool
+	// Throughput is the rate in MiB/s, of reads and writes together, where it was logged and no IOPS can be told from it.
+	Throughput  Series
 	Trim, Sync  *Direction // of trims, and of flushes, whose I/Os are no part of Total
 	LatencyMap  *LatencyMap
 	Disks       []Disk

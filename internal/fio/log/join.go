@@ -13,8 +13,10 @@ import (
 type Joined struct {
 	Window time.Duration // of most points of the series, 0 unknown
 	// IOPS are of reads and writes together. Of averaged logs the points begin where all logs have.
-	IOPS        result.Series
-	IOPSOf      map[Direction]result.Series
+	IOPS   result.Series
+	IOPSOf map[Direction]result.Series
+	// Throughput is in MiB/s, of reads and writes of averaged logs.
+	Throughput  result.Series
 	Latency     result.Series // in ms, of reads and writes; each has its rate as weight
 	LatencyOf   map[Direction]result.Series
 	LatencyMap  *result.LatencyMap // of reads and writes; nil where the logs hold only means
@@ -47,6 +49,7 @@ func Join(logs []*Log, blockSize units.Bytes) Joined {
 	}
 	j.IOPS, j.Latency, j.LatencyMap = rateSeries(served(rates), j.Window), latencySeries(served(latencies)), latencyMap(served(latencies))
 	bandwidths := parts(averaged(logs), Bandwidth)
+	j.Throughput = sumRates(scaled(served(bandwidths), 1.0/1024), averaging(bandwidths)) // of KiB/s
 	j.Total = summary(served(rates), served(latencies), served(bandwidths), j.IOPS, single)
 	for d := range Direction(directions) {
 		r, l, b := of(rates, d), of(latencies, d), of(bandwidths, d)
@@ -102,6 +105,9 @@ const maxDifference = 0.1
 func (j Joined) AddTo(r *result.Reading) {
 	if len(r.IOPS) == 0 {
 		r.IOPS, r.Window = j.IOPS, j.Window
+	}
+	if len(r.IOPS) == 0 && len(r.Throughput) == 0 {
+		r.Throughput = j.Throughput
 	}
 	if len(r.Latency) == 0 {
 		r.Latency = j.Latency

@@ -76,12 +76,8 @@ func rateParts(logs []*Log, blockSize units.Bytes) (all []part, single bool) {
 		return all, true
 	}
 	if blockSize > 0 {
-		all := parts(averaged(logs), Bandwidth)
-		for i := range all {
-			all[i].Track = all[i].scaled(float64(units.KiB) / float64(blockSize))
-		}
-		if all != nil {
-			return all, false
+		if all := parts(averaged(logs), Bandwidth); all != nil {
+			return scaled(all, float64(units.KiB)/float64(blockSize)), false
 		}
 	}
 	all = parts(logs, Histogram)
@@ -100,6 +96,15 @@ func (t Track) scaled(factor float64) Track {
 	}
 	t.Sum, t.Min, t.Max = t.Sum*factor, t.Min*factor, t.Max*factor
 	return t
+}
+
+// scaled are parts in another unit.
+func scaled(all []part, factor float64) []part {
+	all = slices.Clone(all)
+	for i, p := range all {
+		all[i].Track = p.scaled(factor)
+	}
+	return all
 }
 
 // counts is the track of rates by the counts of a track.
