@@ -47,3 +47,19 @@ func TestPlacesOfADeepZoom(t *testing.T) {
 		}
 	}
 }
+
+// On a telephone, the last label of the axis of latencies reaches over the axis' end, and the page does not scroll sideways.
+func TestNoSidewaysScrollOnATelephone(t *testing.T) {
+	r := perIO(t)
+	p50, p95, p99 := 0.5, 500.0, 9999.0 // whose axis ends at 10,000 ms
+	l := r.Document.Phases[0].Latency
+	l.P50, l.P95, l.P99 = &p50, &p95, &p99
+	tab := open(t, browser(t), r, "light", 390)
+	last := evaluate[string](t, tab, "[...document.querySelectorAll('.ticks span')].at(-1).textContent")
+	if last != "10000" {
+		t.Fatalf("the axis ends at %s", last)
+	}
+	if wide := evaluate[int64](t, tab, "document.documentElement.scrollWidth"); wide > 390 {
+		t.Errorf("%d pixels wide", wide)
+	}
+}
