@@ -15,49 +15,73 @@ import (
 	"github.com/invopop/jsonschema"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
-	"ebscope/docs/schema"
+	"ebscope/internal/alarm"
 	"ebscope/internal/analyze"
+	"ebscope/internal/fleet"
+	"ebscope/internal/migration"
 	"ebscope/internal/report"
 )
 
 var update = flag.Bool("update", false, "rewrite the schema from the Go types")
 
-const (
-	file = "docs/schema/ebscope.analysis-v1.schema.json"
-	id   = "urn:ebscope:schema:analysis-v1"
+// document is a kind of document whose schema is published.
+type document struct {
+	name     string // "analysis-v1"
+	schema   string // the value of its field schema
+	of       any
+	packages []string // whose comments describe it
+	// nullable are the properties that are null where they are not known, other than by a nil pointer.
+	nullable map[string][]string
+}
+
+func (d document) file() string { return "docs/schema/ebscope." + d.name + ".schema.json" }
+func (d document) id() string   { return "urn:ebscope:schema:" + d.name }
+
+var (
+	analysisDocument = document{name: "analysis-v1", schema: analyze.Schema, of: report.Analysis{}, packages: []string{"analyze", "report", "result"},
+		// What a reading does not say is null (MarshalJSON in package analyze).
+		nullable: map[string][]string{
+			"Phase": {"rw", "block_size", "queue_depth", "jobs", "iops", "throughput_mib_s"}, "Direction": {"iops", "throughput_mib_s"}, "IOPS": {"fio_mean"}, "Latency": {"mean", "max"},
+		}}
+	scanDocument      = document{name: "scan-v1", schema: fleet.ScanSchema, of: fleet.Document{}, packages: []string{"fleet", "result"}}
+	migrationDocument = document{name: "migration-plan-v1", schema: migration.Schema, of: migration.Plan{}, packages: []string{"migration", "fleet"}}
+	alarmDocument     = document{name: "alarm-plan-v1", schema: alarm.Schema, of: alarm.Plan{}, packages: []string{"alarm", "fleet", "result"}}
 )
 
-// The published schema is that of the Go types, with their comments.
-func TestAnalysisIsGenerated(t *testing.T) {
+// The published schemas are those of the Go types, with their comments.
+func TestSchemasAreGenerated(t *testing.T) {
 	t.Chdir(filepath.Join("..", "..")) // comments are found below the module's folder
-	got := generated(t)
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
+	for _, d := range []document{analysisDocument, scanDocument, migrationDocument, alarmDocument} {
+		got := d.generated(t)
+		if *update {
+			if err := os.WriteFile(d.file(), got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		published, err := os.ReadFile(d.file())
+		if err != nil {
 			t.Fatal(err)
 		}
-		return
-	}
-	if diff := cmp.Diff(string(schema.Analysis), string(got)); diff != "" {
-		t.Errorf("the schema differs from the Go types; if that is meant: go test ./docs/schema -update\n%s", diff)
+		if diff := cmp.Diff(string(published), string(got)); diff != "" {
+			t.Errorf("the schema %s differs from the Go types; if that is meant: go test ./docs/schema -update\n%s", d.name, diff)
+		}
 	}
 }
 
-func generated(t *testing.T) []byte {
+func (d document) generated(t *testing.T) []byte {
 	t.Helper()
-	r := jsonschema.Reflector{ExpandedStruct: true, AllowAdditionalProperties: true} // fields may be added
-	for _, name := range []string{"analyze", "report", "result"} {
+	r := jsonschema.Reflector{ExpandedStruct: true, AllowAdditionalProperties: true, Mapper: amounts} // fields may be added
+	for _, name := range d.packages {
 		if err := r.AddGoComments("ebscope", "./internal/"+name); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s := r.Reflect(report.Analysis{})
-	s.ID, s.Title = id, analyze.Schema
-	s.Properties.Set("schema", &jsonschema.Schema{Const: analyze.Schema})
-	relax(s, s.Definitions, reflect.TypeFor[report.Analysis](), map[reflect.Type]bool{})
-	// What a reading does not say is null (MarshalJSON in package analyze).
-	for of, names := range map[string][]string{
-		"Phase": {"rw", "block_size", "queue_depth", "jobs", "iops", "throughput_mib_s"}, "Direction": {"iops", "throughput_mib_s"}, "IOPS": {"fio_mean"}, "Latency": {"mean", "max"},
-	} {
+	s := r.Reflect(d.of)
+	s.ID, s.Title = jsonschema.ID(d.id()), d.schema
+	s.Properties.Set("schema", &jsonschema.Schema{Const: d.schema})
+	relax(s, s.Definitions, reflect.TypeOf(d.of), map[reflect.Type]bool{})
+	for of, names := range d.nullable {
 		for _, name := range names {
 			allowNull(s.Definitions[of], name)
 		}
@@ -67,6 +91,14 @@ func generated(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return append(text, '\n')
+}
+
+// amounts says of money that it is written as a number of USD.
+func amounts(of reflect.Type) *jsonschema.Schema {
+	if of == reflect.TypeFor[fleet.Money]() {
+		return &jsonschema.Schema{Type: "number"}
+	}
+	return nil
 }
 
 // relax makes the schema say of a type what encoding/json does: a nil pointer is null, unless it is omitted, and what a
@@ -92,7 +124,10 @@ func relax(s *jsonschema.Schema, all jsonschema.Definitions, of reflect.Type, se
 			continue
 		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if kind == reflect.Pointer && !strings.Contains(options, "omit") {
+		switch {
+		case strings.Contains(options, "omit"):
+			s.Required = slices.DeleteFunc(s.Required, func(required string) bool { return required == name })
+		case kind == reflect.Pointer:
 			allowNull(s, name)
 		}
 		if definition := all[inner.Name()]; definition != nil && inner.Kind() == reflect.Struct {
@@ -103,7 +138,8 @@ func relax(s *jsonschema.Schema, all jsonschema.Definitions, of reflect.Type, se
 
 func has(of reflect.Type, name string) bool {
 	for i := range of.NumField() {
-		if tag, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ","); tag == name {
+		f := of.Field(i)
+		if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == name || f.Anonymous && f.Type.Kind() == reflect.Struct && has(f.Type, name) {
 			return true
 		}
 	}
@@ -121,17 +157,21 @@ func allowNull(s *jsonschema.Schema, name string) {
 }
 
 // compiled is the published schema, as a user's validator reads it.
-func compiled(t *testing.T) *validator.Schema {
+func (d document) compiled(t *testing.T) *validator.Schema {
 	t.Helper()
-	text, err := validator.UnmarshalJSON(bytes.NewReader(schema.Analysis))
+	published, err := os.ReadFile(filepath.Join("..", "..", d.file()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := validator.UnmarshalJSON(bytes.NewReader(published))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := validator.NewCompiler()
-	if err := c.AddResource(id, text); err != nil {
+	if err := c.AddResource(d.id(), text); err != nil {
 		t.Fatal(err)
 	}
-	s, err := c.Compile(id)
+	s, err := c.Compile(d.id())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +180,7 @@ func compiled(t *testing.T) *validator.Schema {
 
 // The schema is no empty one: it refuses what is wrong.
 func TestAnalysisRefuses(t *testing.T) {
-	s := compiled(t)
+	s := analysisDocument.compiled(t)
 	const good = `{"schema":"ebscope.analysis/v1","run":{"id":"","profile":"","target":"imported","compress":1,"complete":true},"volumes":[],"phases":[],"checks":[],"comparisons":[],"warnings":[]}`
 	for text, ok := range map[string]bool{
 		good: true,

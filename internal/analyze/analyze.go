@@ -34,6 +34,7 @@ func Run(catalog *ebs.Catalog, run result.Run, measured []*result.Measurement, p
 	for _, s := range run.Profile.Stripes {
 		a.document.Volumes = append(a.document.Volumes, describeStripe(catalog, run.Profile, s))
 	}
+	limits := make([][]ceiling, len(run.Phases))
 	for i, record := range run.Phases {
 		var m *result.Measurement
 		if i < len(measured) && record.State == result.Done {
@@ -44,12 +45,14 @@ func Run(catalog *ebs.Catalog, run result.Run, measured []*result.Measurement, p
 			expected = &predicted[i]
 		}
 		s := a.subject(i, a.shareOfInstance(i, measured, predicted))
+		limits[i] = s.ceilings
 		a.phase(s, i, m, expected)
 		latest := &a.document.Phases[i]
 		latest.Warnings = append(latest.Warnings, a.unplanned(i, s, predicted)...)
 		a.document.Run.Complete = a.document.Run.Complete && record.State == result.Done
 	}
 	a.compare()
+	a.sweeps(limits)
 	a.document.Warnings = append(a.document.Warnings, runWarnings(catalog, run, a.instance)...)
 	rounded(reflect.ValueOf(&a.document))
 	return a.document

@@ -21,6 +21,7 @@ type Document struct {
 	Phases      []Phase          `json:"phases"`
 	Checks      []Check          `json:"checks"`
 	Comparisons []Comparison     `json:"comparisons"`
+	Sweeps      []Sweep          `json:"sweeps,omitempty"` // curves of the profile's sweeps
 	Warnings    []result.Warning `json:"warnings"`
 	Notes       []result.Note    `json:"notes,omitempty"` // what was skipped of other tools' files, or read with doubt
 }

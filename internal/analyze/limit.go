@@ -71,15 +71,18 @@ func holding(iops float64, all []ceiling) ceiling {
 	return found
 }
 
-// highest is the rate that the volume and the instance allow at best: the lowest of the ceilings with full credits.
-func highest(all []ceiling) float64 {
-	most := math.Inf(1)
+// highest is the rate that the volume and the instance allow at best.
+func highest(all []ceiling) float64 { return best(all).iops }
+
+// best is the ceiling that volume and instance allow at best: the lowest of those with full credits.
+func best(all []ceiling) ceiling {
+	least := ceiling{iops: math.Inf(1)}
 	for _, c := range all {
-		if c.bursting {
-			most = min(most, c.iops)
+		if c.bursting && c.iops < least.iops {
+			least = c
 		}
 	}
-	return most
+	return least
 }
 
 // sustainable is the rate that they allow for ever: the lowest of the lasting ceilings.
