@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/text"
 
 	"ebscope/internal/analyze"
 	"ebscope/internal/result"
@@ -44,7 +45,7 @@ func writeReadingTable(b *strings.Builder, all []analyze.Phase, width int) {
 			cells[row+1] = append(cells[row+1], c.value(p))
 		}
 		for _, row := range cells {
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+			widths[i] = max(widths[i], text.StringWidth(row[i]))
 		}
 	}
 	fit(widths, columns, width)
@@ -52,7 +53,7 @@ func writeReadingTable(b *strings.Builder, all []analyze.Phase, width int) {
 		line := ""
 		for i, cell := range row {
 			cell = shortened(cell, widths[i])
-			space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			space := strings.Repeat(" ", widths[i]-text.StringWidth(cell))
 			if columns[i].right {
 				cell = space + cell
 			} else {
@@ -83,12 +84,19 @@ func fit(widths []int, columns []readingColumn, width int) {
 
 // shortened leaves out the middle of what is too long: names of files differ at their ends.
 func shortened(s string, width int) string {
-	runes := []rune(s)
-	if len(runes) <= width || width < 3 {
-		return string(runes[:min(len(runes), max(width, 0))])
+	switch {
+	case text.StringWidth(s) <= width:
+		return s
+	case width < 3:
+		return text.Trim(s, max(width, 0))
 	}
 	head := (width - 1) * 2 / 3
-	return string(runes[:head]) + "…" + string(runes[len(runes)-(width-1-head):])
+	room := width - 1 - head
+	tail := []rune(s)
+	for text.StringWidth(string(tail)) > room {
+		tail = tail[1:]
+	}
+	return text.Trim(s, head) + "…" + string(tail)
 }
 
 // commonFolder is the folder that all sources lie in, which the table leaves out.

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/jedib0t/go-pretty/v6/text"
 )
 
 // visible takes out of a text what would steer the terminal.
@@ -34,7 +35,7 @@ func wrapped(s, indent string, width int) string {
 	var b strings.Builder
 	column := 0
 	for i, word := range strings.Fields(s) {
-		length := utf8.RuneCountInString(word)
+		length := text.StringWidth(word)
 		switch {
 		case i == 0:
 			b.WriteString(indent)
@@ -91,7 +92,7 @@ func (g grid) column(i int) int {
 	widest := 0
 	for _, row := range g.rows {
 		if i < len(row) && len(row) > 1 {
-			widest = max(widest, utf8.RuneCountInString(row[i]))
+			widest = max(widest, text.StringWidth(row[i]))
 		}
 	}
 	return widest
@@ -115,7 +116,7 @@ func (g grid) longestWord() int {
 	for _, row := range g.rows {
 		if len(row) >= g.count {
 			for _, word := range strings.Fields(row[g.count-1]) {
-				longest = max(longest, utf8.RuneCountInString(word))
+				longest = max(longest, text.StringWidth(word))
 			}
 		}
 	}
@@ -130,7 +131,7 @@ func (g grid) write(b *strings.Builder, width int) {
 			continue
 		}
 		for i, cell := range row[:g.count-1] {
-			b.WriteString(cell + strings.Repeat(" ", g.column(i)+g.gap-utf8.RuneCountInString(cell)))
+			b.WriteString(cell + strings.Repeat(" ", g.column(i)+g.gap-text.StringWidth(cell)))
 		}
 		last := wrapped(row[g.count-1], "", max(narrowest/2, width-before))
 		b.WriteString(strings.ReplaceAll(strings.TrimSuffix(last, "\n"), "\n", "\n"+strings.Repeat(" ", before)) + "\n")
