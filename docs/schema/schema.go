@@ -1,4 +1,4 @@
-// Package schema holds the published JSON Schemas of what ebscope prints.
+// Package schema holds the published JSON Schemas of what ebscope prints. Those of fleets are files beside it.
 package schema
 
 import _ "embed"
