@@ -40,7 +40,7 @@ fuzz:
 
 # Rates and speeds beside a peer, QEMU's throttle driver, in one run; loads followed in fluid form beside I/O by I/O;
 # simulation beside a heap of events in Go and in Python; the time from start to answer of what is only computed;
-# logs of fio beside awk and fio2gnuplot.
+# logs of fio beside awk and fio2gnuplot; a fleet of 50,000 volumes scanned, planned and changed.
 perf:
 	@scripts/install.sh fio qemu-storage-daemon
 	go run ./perf
@@ -48,6 +48,7 @@ perf:
 	go run ./perf/simulate
 	go run ./perf/start
 	go run ./perf/logs
+	go run ./perf/fleet
 
 clean:
 	rm -rf bin
