@@ -13,7 +13,7 @@ run:
 
 # Rates, latencies, memory and pages are checked in the second run, alone on the machine and without the race detector's delays.
 test: lint
-	@scripts/install.sh fio mkfs.xfs mkfs.ext4 fusermount3 chromium
+	@scripts/install.sh fio mkfs.xfs mkfs.ext4 sfdisk pvcreate wipefs fusermount3 chromium
 	go test -race -short ./...
 	go test -count=1 -p 1 ./internal/emulate/... ./internal/fio/output/... ./internal/report/... ./test/...
 	GOOS=darwin go build -o /dev/null ./cmd/ebscope

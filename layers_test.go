@@ -31,6 +31,7 @@ var layers = map[string]int{
 	"internal/fio/process":      3,
 	"internal/emulate":          3,
 	"internal/cloud":            3,
+	"internal/device":           3,
 	"internal/simulate":         2,
 	"internal/cluster/runner":   2,
 	"internal/analyze":          2,

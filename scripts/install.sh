@@ -19,6 +19,9 @@ package() {
 	case "$1" in
 	mkfs.xfs) echo xfsprogs ;;
 	mkfs.ext4) echo e2fsprogs ;;
+	sfdisk) [ "$2" = apt-get ] && echo fdisk || echo util-linux ;;
+	pvcreate) echo lvm2 ;;
+	wipefs) echo util-linux ;;
 	busybox) [ "$2" = dnf ] && echo busybox || echo busybox-static ;;
 	ptp) [ "$2" = apk ] && echo cni-plugins || echo containernetworking-plugins ;;
 	fusermount3) [ "$2" = brew ] || echo fuse3 ;;

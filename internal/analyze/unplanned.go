@@ -21,7 +21,7 @@ const (
 // program's own go on where they stopped, and what is simulated has nothing in its way.
 func (a *analysis) unplanned(i int, s subject, predicted []simulate.Phase) []result.Warning {
 	switch a.run.Target {
-	case result.Path, result.Kubernetes, result.KubernetesEmulated:
+	case result.Path, result.Device, result.Kubernetes, result.KubernetesEmulated:
 	default:
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"ebscope/internal/device"
 	"ebscope/internal/ebs"
 	"ebscope/internal/fio/job"
 	"ebscope/internal/fio/output"
@@ -50,6 +51,8 @@ type Bench struct {
 	Fio      process.Fio
 	Progress Progress
 	Now      func() time.Time
+	// Devices holds the device of each volume, for a run on the device target. The caller gives them back.
+	Devices map[string]*device.Claim
 }
 
 // Run runs every phase of the directory's run that is not done yet, in order. It stops at the first that fails, and
@@ -59,7 +62,7 @@ func (b Bench) Run(ctx context.Context, d *Directory) error {
 	if err != nil {
 		return err
 	}
-	r := &running{Bench: b, dir: d.Path, run: &d.Run, catalog: catalog, target: targetOf(d, catalog)}
+	r := &running{Bench: b, dir: d.Path, run: &d.Run, catalog: catalog, target: b.targetOf(d, catalog)}
 	filenames, err := r.target.open(ctx, r.lastState())
 	if err == nil {
 		err = r.phases(ctx, filenames)
@@ -74,11 +77,15 @@ func (b Bench) Run(ctx context.Context, d *Directory) error {
 	return errors.Join(err, r.target.close(closing, err != nil), d.Run.Save(d.Path))
 }
 
-func targetOf(d *Directory, catalog *ebs.Catalog) target {
-	if d.Run.Target == result.Path {
+func (b Bench) targetOf(d *Directory, catalog *ebs.Catalog) target {
+	switch d.Run.Target {
+	case result.Path:
 		return pathTarget{run: d.Run}
+	case result.Device:
+		return &deviceTarget{run: d.Run, claims: b.Devices}
+	default:
+		return &emulatedTarget{run: d.Run, catalog: catalog, dir: d.Path}
 	}
-	return &emulatedTarget{run: d.Run, catalog: catalog, dir: d.Path}
 }
 
 // running is a run on its way.
@@ -141,7 +148,10 @@ func (r *running) phase(ctx context.Context, i int, profile workload.Profile, fi
 
 	begin, err := r.target.begin(ctx, phase, profile.Gap)
 	if err != nil {
-		return nil, err
+		if ctx.Err() == nil && i > 0 {
+			record.State, record.Error = result.Failed, err.Error()
+		}
+		return nil, errors.Join(err, r.run.Save(r.dir))
 	}
 	started := r.Now().UTC()
 	*record = result.Phase{Index: record.Index, Name: record.Name, Volume: record.Volume, Dir: record.Dir,
@@ -150,7 +160,8 @@ func (r *running) phase(ctx context.Context, i int, profile workload.Profile, fi
 		return nil, err
 	}
 
-	err = r.Fio.Run(ctx, dir, process.Options{Grace: Grace(r.catalog, profile, phase), Progress: r.Progress.PhaseAt})
+	err = r.Fio.Run(ctx, dir, process.Options{
+		Grace: Grace(r.catalog, profile, phase), Progress: r.Progress.PhaseAt, ReadOnly: !phase.Writes()})
 	ended := r.Now().UTC()
 	record.Ended = &ended
 	end, state, endErr := r.target.end(phase.Volume)

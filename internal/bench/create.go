@@ -22,10 +22,12 @@ type Plan struct {
 	Compress float64      // 1: not compressed
 	Target   result.Target
 	Paths    map[string]string // directory of each volume, for the path target
-	Runs     string            // folder in which the run directory is made
-	Tool     string            // name and version of the program
-	Command  string            // that repeats the run
-	Engine   string            // fio's ioengine
+	// Devices is the device of each volume, for the device target.
+	Devices map[string]result.BlockDevice
+	Runs    string // folder in which the run directory is made
+	Tool    string // name and version of the program
+	Command string // that repeats the run
+	Engine  string // fio's ioengine
 	// Repeat is the place of the run among several of the plan; nil: there is one.
 	Repeat *result.Repeat
 }
@@ -53,11 +55,16 @@ func (p Plan) Validate() error {
 	if p.Compress > emulate.MaxCompress && p.Target == result.Emulated {
 		return fmt.Errorf("--compress %v: an emulated volume takes at most %v", p.Compress, float64(emulate.MaxCompress))
 	}
-	if p.Compress != 1 && p.Target == result.Path {
+	if p.Compress != 1 && (p.Target == result.Path || p.Target == result.Device) {
 		return errors.New("--compress works on emulated and simulated volumes only: the credit bucket of a real volume cannot be shrunk; leave it out, or use --target emulated")
 	}
 	if reason := p.Profile.SimulatedOnly(); reason != "" && p.Target != result.Simulated {
 		return fmt.Errorf("%s; use ebscope simulate", reason)
+	}
+	if p.Target != result.Device {
+		if err := p.Profile.LaidOut(); err != nil {
+			return err
+		}
 	}
 	for _, phase := range p.Profile.Compressed(p.Compress).Phases {
 		if phase.Duration > 0 && phase.Duration < shortestPhase {
@@ -77,7 +84,7 @@ func (p Plan) ID(now time.Time) string {
 func (p Plan) Record(id string, environment result.Environment, now time.Time) result.Run {
 	run := result.Run{
 		Form: result.Form, Tool: p.Tool, ID: id, Target: p.Target, Started: now.UTC(),
-		Compress: p.Compress, Profile: p.Profile, Catalog: p.Catalog.Added(), Paths: p.Paths, Command: p.Command,
+		Compress: p.Compress, Profile: p.Profile, Catalog: p.Catalog.Added(), Paths: p.Paths, Devices: p.Devices, Command: p.Command,
 		Repeat: p.Repeat, Environment: environment,
 	}
 	for i, phase := range p.Profile.Phases {

@@ -39,7 +39,7 @@ func Next(before *Directory, now time.Time) (*Directory, error) {
 		return nil, fmt.Errorf("make the directory of repeat %d: %w", repeat.Index, err)
 	}
 	plan := Plan{
-		Profile: run.Profile, Catalog: catalog, Compress: run.Compress, Target: run.Target, Paths: run.Paths, Tool: run.Tool,
+		Profile: run.Profile, Catalog: catalog, Compress: run.Compress, Target: run.Target, Paths: run.Paths, Devices: run.Devices, Tool: run.Tool,
 		Command: run.Command, Engine: run.Environment.Engine, Repeat: &repeat,
 	}
 	return begin(path, plan, run.Environment, now)

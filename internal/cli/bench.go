@@ -46,6 +46,7 @@ type benchOptions struct {
 	catalog  string // as on the command line
 	output   string
 
+	device     deviceOptions
 	kubernetes kubernetesOptions
 }
 
@@ -61,6 +62,10 @@ results, the analysis and a report.
 Without options it runs gp2-vs-gp3, 60 times compressed, on two emulated volumes: every time constant is divided by 60,
 rates and latencies stay. On real volumes nothing is compressed, and the profile takes 70 minutes.
 
+With --target device whole block devices are measured (Linux, as root). One that is in use is refused, and so is one that
+carries a file system, a partition table, RAID or LVM, unless the profile only reads. To be overwritten, a device must be
+named again with --destructive; which one it is, and of what size, is shown first.
+
 With --target kubernetes the profile runs on PersistentVolumeClaims, in a pod that needs nothing but the cluster: when the
 connection is lost, or this program ends, attach finds the run again. Everything that was made is removed at the end.
 
@@ -72,6 +77,7 @@ as 'runs/ID-r*'. Emulated volumes start with the same credits each time; a real 
 		Example: `  ebscope bench
   ebscope bench --profile quick -o json
   ebscope bench --target path --path gp2=/mnt/gp2 --path gp3=/mnt/gp3
+  ebscope bench --target device --device gp2=/dev/nvme1n1 --destructive /dev/nvme1n1
   ebscope bench --profile quick --repeat 5
   ebscope bench --target kubernetes --storage-class gp2=gp2 --storage-class gp3=gp3
   ebscope bench --target kubernetes --dry-run | kubectl apply --server-side -f -
@@ -94,8 +100,10 @@ as 'runs/ID-r*'. Emulated volumes start with the same credits each time; a real 
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.profile, "profile", "p", defaultProfile, "profile: "+strings.Join(workload.Names(), ", ")+", or a YAML file")
-	f.StringVarP(&o.target, "target", "t", string(result.Emulated), "what to measure: emulated (volumes made here), path (a directory per volume), kubernetes (claims)")
+	f.StringVarP(&o.target, "target", "t", string(result.Emulated), "what to measure: emulated (volumes made here), path (a directory per volume), device (a block device per volume), kubernetes (claims)")
 	f.StringToStringVar(&o.paths, "path", nil, "NAME=DIR: directory on the volume NAME of the profile, for --target path; volumes without one are left out")
+	f.StringToStringVar(&o.device.devices, "device", nil, "NAME=DEVICE: block device of the volume NAME of the profile, for --target device; volumes without one are left out")
+	f.StringArrayVar(&o.device.destructive, "destructive", nil, "DEVICE: repeats a device that --device names, so that a profile may overwrite it")
 	f.Float64Var(&o.compress, "compress", 1, "divide every time constant by this; emulated volumes only (default 60 for "+defaultProfile+")")
 	f.StringVar(&o.resume, "resume", "", "go on with the run in this directory")
 	f.IntVar(&o.repeat, "repeat", 1, "run the profile so many times, for compare")
@@ -108,11 +116,13 @@ as 'runs/ID-r*'. Emulated volumes start with the same credits each time; a real 
 	return cmd
 }
 
-func runBench(ctx context.Context, o benchOptions, catalog *ebs.Catalog, given func(flag string) bool, stdout, stderr io.Writer) error {
+func runBench(ctx context.Context, o benchOptions, catalog *ebs.Catalog, given func(flag string) bool, stdout, stderr io.Writer) (err error) {
 	var directory *bench.Directory
 	var fio process.Fio
+	var devices deviceClaims
+	defer func() { err = errors.Join(err, devices.close()) }()
 	if o.resume != "" {
-		for _, flag := range []string{"profile", "target", "path", "compress", "repeat", "runs", "engine", catalogFlag} {
+		for _, flag := range []string{"profile", "target", "path", "device", "compress", "repeat", "runs", "engine", catalogFlag} {
 			if given(flag) {
 				return usage("--resume goes on with the run as it was; leave out --%s", flag)
 			}
@@ -125,7 +135,10 @@ func runBench(ctx context.Context, o benchOptions, catalog *ebs.Catalog, given f
 			return err
 		}
 		directory = d
-		if fio, err = process.Find(ctx, o.fio, d.Run.Environment.Engine); err != nil {
+		if fio, err = process.Find(ctx, o.fio, d.Run.Environment.Engine); err == nil {
+			devices, err = claimDevices(ctx, undone(d.Run), d.Run.Devices, o.device.destructive, stderr)
+		}
+		if err != nil {
 			return errors.Join(err, d.Release())
 		}
 	} else {
@@ -136,16 +149,18 @@ func runBench(ctx context.Context, o benchOptions, catalog *ebs.Catalog, given f
 		if fio, err = process.Find(ctx, o.fio, o.engine); err != nil {
 			return err
 		}
+		if devices, err = claimDevices(ctx, plan.Profile, plan.Devices, o.device.destructive, stderr); err != nil {
+			return err
+		}
 		if directory, err = bench.Create(plan, environment(plan, fio), time.Now()); err != nil {
 			return err
 		}
 	}
 
 	for directory != nil {
-		if err := measure(ctx, o, fio, directory, stdout, stderr); err != nil {
+		if err := measure(ctx, o, fio, devices, directory, stdout, stderr); err != nil {
 			return err
 		}
-		var err error
 		if directory, err = bench.Next(directory, time.Now()); err != nil {
 			return err
 		}
@@ -154,12 +169,13 @@ func runBench(ctx context.Context, o benchOptions, catalog *ebs.Catalog, given f
 }
 
 // measure runs what is not done yet of a run directory and reports it.
-func measure(ctx context.Context, o benchOptions, fio process.Fio, directory *bench.Directory, stdout, stderr io.Writer) error {
+func measure(ctx context.Context, o benchOptions, fio process.Fio, devices deviceClaims, directory *bench.Directory, stdout, stderr io.Writer) error {
 	if directory.Run.Target == result.Emulated {
 		sweep(ctx, stderr)
 	}
 	progress := newProgress(stderr, directory.Run)
-	err := bench.Bench{Fio: fio, Progress: progress, Now: time.Now}.Run(ctx, directory)
+	before := done(directory.Run)
+	err := bench.Bench{Fio: fio, Progress: progress, Now: time.Now, Devices: devices}.Run(ctx, directory)
 	progress.close()
 	if directory.New && !slices.ContainsFunc(directory.Run.Phases, func(p result.Phase) bool { return p.State != result.Pending }) {
 		return errors.Join(err, directory.Discard())
@@ -167,7 +183,7 @@ func measure(ctx context.Context, o benchOptions, fio process.Fio, directory *be
 	if release := directory.Release(); err == nil {
 		err = release
 	}
-	if declined(err) { // a resume that cannot be; what there is has been reported before
+	if declined(err) && done(directory.Run) == before { // a resume that cannot be; what there is has been reported before
 		return err
 	}
 	// What was measured is reported even when the user has interrupted the rest.
@@ -176,17 +192,12 @@ func measure(ctx context.Context, o benchOptions, fio process.Fio, directory *be
 
 // finish reports what was measured, even where the run did not come to its end because of runErr.
 func finish(ctx context.Context, d *bench.Directory, runErr error, format string, stdout, stderr io.Writer) error {
-	done := 0
-	for _, p := range d.Run.Phases {
-		if p.State == result.Done {
-			done++
-		}
-	}
+	done := done(d.Run)
 	if _, err := os.Stat(d.Path); err != nil {
 		return errors.Join(runErr, fmt.Errorf("the run directory is gone, and what was measured with it: %w", err))
 	}
 	if done < len(d.Run.Phases) {
-		fmt.Fprintf(stderr, "ebscope: %d of %d phases are done and kept; go on with: ebscope bench --resume %s\n", done, len(d.Run.Phases), quoted(d.Path))
+		fmt.Fprintf(stderr, "ebscope: %d of %d phases are done and kept; go on with: ebscope bench --resume %s%s\n", done, len(d.Run.Phases), quoted(d.Path), destructiveAgain(d.Run))
 	}
 	if done == 0 {
 		return runErr
@@ -199,6 +210,16 @@ func finish(ctx context.Context, d *bench.Directory, runErr error, format string
 		return errors.Join(partError{runErr}, err)
 	}
 	return err
+}
+
+// done counts the phases that have their result.
+func done(run result.Run) (n int) {
+	for _, p := range run.Phases {
+		if p.State == result.Done {
+			n++
+		}
+	}
+	return n
 }
 
 // present saves and shows the findings of a run that was just made.

@@ -28,6 +28,9 @@ func newPlan(o benchOptions, catalog *ebs.Catalog, given func(flag string) bool)
 	case o.repeat > 1:
 		plan.Repeat = &result.Repeat{Index: 1, Of: o.repeat}
 	}
+	if err := o.device.validate(o.target); err != nil {
+		return plan, err
+	}
 	switch plan.Target {
 	case result.Emulated:
 		if !given("compress") && o.profile == defaultProfile {
@@ -43,12 +46,19 @@ func newPlan(o benchOptions, catalog *ebs.Catalog, given func(flag string) bool)
 		if plan.Profile, err = profile.Only(o.paths); err != nil {
 			return plan, err
 		}
-		if plan.Paths, err = absolute(o.paths); err != nil {
+		if plan.Paths, err = absolute("path", o.paths); err != nil {
+			return plan, err
+		}
+	case result.Device:
+		if plan.Profile, err = profile.Only(o.device.devices); err != nil {
+			return plan, err
+		}
+		if plan.Devices, err = o.device.devicesOf(); err != nil {
 			return plan, err
 		}
 	case result.Kubernetes:
 	default:
-		return plan, fmt.Errorf("--target %q: use emulated, path or kubernetes", o.target)
+		return plan, fmt.Errorf("--target %q: use emulated, path, device or kubernetes", o.target)
 	}
 	plan.Command = benchCommand(o, plan)
 	return plan, plan.Validate()
@@ -70,16 +80,16 @@ func loadProfile(catalog *ebs.Catalog, name string) (workload.Profile, error) {
 	return p, nil
 }
 
-// absolute makes directories absolute, so that a run can be resumed from anywhere.
-func absolute(paths map[string]string) (map[string]string, error) {
+// absolute makes the paths of a flag absolute, so that a run can be resumed from anywhere.
+func absolute(flag string, paths map[string]string) (map[string]string, error) {
 	all := map[string]string{}
 	for name, dir := range paths {
 		if dir == "" {
-			return nil, fmt.Errorf("--path %s= names no directory", name)
+			return nil, fmt.Errorf("--%s %s= names none", flag, name)
 		}
 		path, err := filepath.Abs(dir)
 		if err != nil {
-			return nil, fmt.Errorf("--path %s=%s: %w", name, dir, err)
+			return nil, fmt.Errorf("--%s %s=%s: %w", flag, name, dir, err)
 		}
 		all[name] = path
 	}
@@ -96,6 +106,12 @@ func benchCommand(o benchOptions, plan bench.Plan) string {
 		if dir, ok := o.paths[v.Name]; ok {
 			parts = append(parts, "--path "+quoted(v.Name+"="+dir))
 		}
+		if device, ok := o.device.devices[v.Name]; ok {
+			parts = append(parts, "--device "+quoted(v.Name+"="+device))
+		}
+	}
+	for _, device := range o.device.destructive {
+		parts = append(parts, "--destructive "+quoted(device))
 	}
 	if o.engine != process.DefaultEngine {
 		parts = append(parts, "--engine "+o.engine)

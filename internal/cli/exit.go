@@ -7,6 +7,7 @@ import (
 	"ebscope/internal/bench"
 	"ebscope/internal/cloud"
 	"ebscope/internal/cluster"
+	"ebscope/internal/device"
 	"ebscope/internal/ebs"
 	"ebscope/internal/emulate"
 	"ebscope/internal/fio/process"
@@ -83,10 +84,11 @@ func declined(err error) bool {
 		rejected    *cluster.DeclinedError
 		forbidden   *cluster.ForbiddenError
 		noCluster   *cluster.NoConfigError
+		refused     *device.RefusedError
 	)
 	return isOneOf(err, cloud.ErrNoCredentials, cloud.ErrInvalid, cloud.ErrDenied) ||
 		errors.As(err, &bad) || errors.As(err, &unavailable) || errors.As(err, &noFio) || errors.As(err, &oldFio) || errors.As(err, &noEngine) ||
-		errors.As(err, &unmet) || errors.As(err, &rejected) || errors.As(err, &forbidden) || errors.As(err, &noCluster)
+		errors.As(err, &unmet) || errors.As(err, &rejected) || errors.As(err, &forbidden) || errors.As(err, &noCluster) || errors.As(err, &refused)
 }
 
 func isOneOf(err error, sentinels ...error) bool {

@@ -54,6 +54,7 @@ var targetWords = map[result.Target]string{
 	result.Emulated:           "Emulated volumes: EBS limits enforced on this machine, real fio. Not measured on AWS.",
 	result.Simulated:          "Simulated in virtual time: computed from the model, nothing was measured.",
 	result.Path:               "Measured on directories of this machine.",
+	result.Device:             "Measured on raw block devices of this machine.",
 	result.Kubernetes:         "Measured on PersistentVolumeClaims, by a pod of the cluster.",
 	result.KubernetesEmulated: "Emulated volumes behind PersistentVolumeClaims: EBS limits enforced on the node, real fio in a pod. Not measured on AWS.",
 	result.Imported:           "Read from files that were written elsewhere. What they do not say is not known.",

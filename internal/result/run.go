@@ -28,6 +28,7 @@ type Target string
 const (
 	Emulated   Target = "emulated"
 	Path       Target = "path"
+	Device     Target = "device" // raw block devices
 	Simulated  Target = "simulated"
 	Kubernetes Target = "kubernetes" // PersistentVolumeClaims of a cluster
 	// KubernetesEmulated is a cluster whose StorageClasses say that their volumes are emulated.
@@ -48,8 +49,10 @@ type Run struct {
 	// Catalog is the user's catalog that the run was made with, as text; empty where it was the one that ships.
 	Catalog string `json:"catalog,omitempty"`
 	// Paths is the directory of each volume by name, for the path target.
-	Paths   map[string]string `json:"paths,omitempty"`
-	Command string            `json:"command"` // that repeats the run
+	Paths map[string]string `json:"paths,omitempty"`
+	// Devices is the block device of each volume by name, for the device target.
+	Devices map[string]BlockDevice `json:"devices,omitempty"`
+	Command string                 `json:"command"` // that repeats the run
 	// Repeat says which of several runs of one plan this is; nil where there is only one.
 	Repeat      *Repeat     `json:"repeat,omitempty"`
 	Environment Environment `json:"environment"`
@@ -75,6 +78,15 @@ type Environment struct {
 	Device     string `json:"device,omitempty"`   // "loop device", "FUSE file", "file"
 	// Cluster is where the volumes of a Kubernetes run were; nil elsewhere.
 	Cluster *Cluster `json:"cluster,omitempty"`
+}
+
+// BlockDevice says which device a volume of a run is. What it does not tell of itself is empty.
+type BlockDevice struct {
+	Name     string      `json:"name"` // absolute path, as the user gave it
+	Model    string      `json:"model,omitempty"`
+	Serial   string      `json:"serial,omitempty"`
+	VolumeID string      `json:"volume_id,omitempty"` // vol-0123… of an EBS volume
+	Size     units.Bytes `json:"size_bytes"`
 }
 
 // Cluster is what is known of the cluster in which a run took place. What could not be read is empty.

@@ -108,6 +108,9 @@ func (p Phase) Outstanding() int { return p.QueueDepth * p.Jobs }
 // Layout says whether the phase makes the test file: one sequential write of all of it.
 func (p Phase) Layout() bool { return p.Pattern == Write && p.Duration == 0 }
 
+// Writes says whether the phase changes what the volume holds.
+func (p Phase) Writes() bool { return p.Pattern != Read && p.Pattern != RandRead }
+
 // ID names the phase within its profile: "gp2-randread-qd32".
 func (p Phase) ID() string { return p.Volume + "-" + p.Name }
 
@@ -186,7 +189,6 @@ func (p Profile) Validate(catalog *ebs.Catalog) error {
 		}
 	}
 	seen := map[string]bool{}
-	laidOut := p.restored()
 	for i, phase := range p.Phases {
 		refuse := func(format string, args ...any) error {
 			return entryError{"phases", i, fmt.Errorf("phase %d (%s on %s): %w", i+1, phase.Name, phase.Volume, fmt.Errorf(format, args...))}
@@ -198,11 +200,9 @@ func (p Profile) Validate(catalog *ebs.Catalog) error {
 			return refuse("%s is measured twice on volume %s; give one another name", phase.Name, phase.Volume)
 		}
 		seen[phase.ID()] = true
-		laidOut[phase.Volume] = laidOut[phase.Volume] || phase.Layout()
-		if !laidOut[phase.Volume] {
-			return refuse("the first phase on a volume must write its test file, or never-written blocks are measured; put {name: layout, volume: %s, rw: write, block_size: 1MiB, queue_depth: 1} before it",
-				phase.Volume)
-		}
+	}
+	if err := p.laidOut(p.Writes); err != nil {
+		return err
 	}
 	return p.validateGroups()
 }

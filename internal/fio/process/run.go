@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +24,8 @@ type Options struct {
 	Grace time.Duration
 	// Progress hears how fio comes along, one call at a time; it may be nil.
 	Progress func(Progress)
+	// ReadOnly has fio refuse to write, whatever the job says.
+	ReadOnly bool
 }
 
 // InterruptedError says that fio was ended before its time, because the context was cancelled.
@@ -68,7 +71,11 @@ func (f Fio) Run(ctx context.Context, dir string, o Options) (err error) {
 		}
 	}()
 
-	cmd := exec.CommandContext(ctx, f.Path, "--output="+result.FioFile, "--output-format=json+", "--eta=always", result.JobFile)
+	args := []string{"--output=" + result.FioFile, "--output-format=json+", "--eta=always", result.JobFile}
+	if o.ReadOnly {
+		args = slices.Insert(args, 0, "--readonly")
+	}
+	cmd := exec.CommandContext(ctx, f.Path, args...)
 	cmd.Dir = dir
 	cmd.Stderr = stderr
 	status, statusWriter := io.Pipe()

@@ -1,0 +1,34 @@
+//go:build !linux
+
+package device
+
+import "context"
+
+// Host is where the kernel tells of its devices.
+type Host struct{}
+
+// This is the machine that the program runs on.
+func This() Host { return Host{} }
+
+// Claim is a device that is held. There is none on this system.
+type Claim struct{}
+
+// Claim refuses every device: what is in use can be told on Linux only.
+func (Host) Claim(_ context.Context, name string, _ Use) (*Claim, error) {
+	return nil, refuse(name, "measure it there, or a directory on it with --target path", "cannot be measured here: raw devices are measured on Linux only")
+}
+
+// Device describes the device.
+func (*Claim) Device() Device { return Device{} }
+
+// Check says whether the device may still be used as it was claimed.
+func (*Claim) Check(context.Context) error { return nil }
+
+// Present says whether the device is still there.
+func (*Claim) Present() error { return nil }
+
+// Overlaps says whether a name leads to the claimed device.
+func (*Claim) Overlaps(string) bool { return false }
+
+// Close gives the device back.
+func (*Claim) Close() error { return nil }

@@ -1,0 +1,145 @@
+package e2e
+
+import (
+	"crypto/sha256"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// loopDevice attaches a loop device over an empty file.
+func loopDevice(t *testing.T) (path, image string) {
+	t.Helper()
+	needs(t, "fio", "losetup", "wipefs", "mkfs.ext4")
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: sudo go test ./test/e2e")
+	}
+	image = filepath.Join(t.TempDir(), "image")
+	if err := os.WriteFile(image, make([]byte, 64<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("losetup", "--find", "--show", image).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = strings.TrimSpace(string(out))
+	t.Cleanup(func() {
+		if out, err := exec.Command("losetup", "--detach", path).CombinedOutput(); err != nil {
+			t.Errorf("detach %s: %v: %s", path, err, out)
+		}
+	})
+	return path, image
+}
+
+func content(t *testing.T, path string) [sha256.Size]byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sha256.Sum256(text)
+}
+
+// A device is written to only where it is named again and holds nothing; what is refused stays as it was to the last byte.
+func TestDevice(t *testing.T) {
+	path, image := loopDevice(t)
+	dir := t.TempDir()
+	for name, phase := range map[string]string{
+		"writes.yaml": `  - {name: read, volume: disk, rw: randread, block_size: 4KiB, queue_depth: 4, duration: 1s}`,
+		"reads.yaml":  "",
+	} {
+		text := diskProfile + phase
+		if phase == "" {
+			text = strings.ReplaceAll(diskProfile, "rw: write,", "rw: randread, duration: 1s,")
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bench := func(profile string, more ...string) outcome {
+		return run(t, dir, append([]string{"bench", "--profile", profile, "--target", "device", "--device", "disk=" + path, "-o", "json"}, more...)...)
+	}
+	refuse := func(why string, o outcome, words ...string) {
+		t.Helper()
+		for _, w := range words {
+			if o.code != 4 || !strings.Contains(o.stderr, w) {
+				t.Errorf("%s: exit %d, want 4 and %q\n%s", why, o.code, w, o.stderr)
+			}
+		}
+		if runs, _ := filepath.Glob(filepath.Join(dir, "runs", "*")); len(runs) > 0 {
+			t.Errorf("%s: left %v", why, runs)
+		}
+	}
+
+	empty := content(t, image)
+	refuse("not named again", bench("writes.yaml"), "--destructive "+path, "64 MiB")
+	if content(t, image) != empty {
+		t.Error("the device was written to without --destructive")
+	}
+	if out, err := exec.Command("mkfs.ext4", "-q", path).CombinedOutput(); err != nil {
+		t.Fatalf("mkfs.ext4: %v: %s", err, out)
+	}
+	formatted := content(t, image)
+	refuse("a file system", bench("writes.yaml", "--destructive", path), "carries a signature of ext4", "wipefs --all")
+	if o := bench("reads.yaml"); o.code != 0 || parse(t, o.stdout).Run.Target != "device" {
+		t.Errorf("only reading: exit %d\n%s", o.code, o.stderr)
+	}
+	if content(t, image) != formatted {
+		t.Error("a device with a file system was changed")
+	}
+	if o := bench("writes.yaml", "--destructive", "/dev/other"); o.code != 2 {
+		t.Errorf("another device named: exit %d, want 2\n%s", o.code, o.stderr)
+	}
+
+	if out, err := exec.Command("wipefs", "--all", path).CombinedOutput(); err != nil {
+		t.Fatalf("wipefs: %v: %s", err, out)
+	}
+	o := bench("writes.yaml", "--destructive", path)
+	if o.code != 0 {
+		t.Fatalf("exit %d\n%s", o.code, o.stderr)
+	}
+	if p := parse(t, o.stdout).phase(t, "disk", "read"); p.IOPS.FioMean <= 0 {
+		t.Errorf("read: %+v", p)
+	}
+	nothingLeft(t, filepath.Join(dir, "runtime"))
+}
+
+// One device cannot stand for two volumes, by whatever names.
+func TestDeviceTwice(t *testing.T) {
+	path, image := loopDevice(t)
+	before := content(t, image)
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	two := strings.Replace(diskProfile, "phases:", "  - {name: other, type: gp2, size: 100GiB}\nphases:", 1) + strings.ReplaceAll(diskProfile[strings.Index(diskProfile, "  - {name: layout"):], "disk", "other")
+	if err := os.WriteFile(filepath.Join(dir, "two.yaml"), []byte(two), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := run(t, dir, "bench", "--profile", "two.yaml", "--target", "device", "--device", "disk="+path, "--device", "other="+link,
+		"--destructive", path, "--destructive", link)
+	if o.code != 4 || !strings.Contains(o.stderr, "volumes disk and other are both on "+path) {
+		t.Errorf("exit %d, want 4\n%s", o.code, o.stderr)
+	}
+	if content(t, image) != before {
+		t.Error("the device was changed")
+	}
+}
+
+// A path given without its target is a mistake of the user.
+func TestDeviceWrongUse(t *testing.T) {
+	needs(t)
+	for _, args := range [][]string{
+		{"bench", "--device", "gp2=/dev/null"},
+		{"bench", "--target", "device"},
+		{"bench", "--destructive", "/dev/null"},
+		{"bench", "--target", "device", "--device", "gp9=/dev/null"},
+	} {
+		if o := run(t, t.TempDir(), args...); o.code != 2 {
+			t.Errorf("%v: exit %d, want 2\n%s", args, o.code, o.stderr)
+		}
+	}
+}
