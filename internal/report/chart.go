@@ -43,6 +43,7 @@ const (
 	ladderChart    chartKind = "ladder"    // latency by percentile
 	histogramChart chartKind = "histogram" // share of all I/Os by latency
 	heatChart      chartKind = "heat"      // I/Os by latency, over time
+	sweepChart     chartKind = "sweep"     // a figure by the number of I/Os in flight
 )
 
 // axis is a scale whose values are already what is drawn: logarithms where it is logarithmic.

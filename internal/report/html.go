@@ -45,6 +45,8 @@ type page struct {
 	Prices               []price
 	PricesFrom, HeldNote string
 	Latency              *latencyPlot
+	Sweeps               []sweepSection
+	Tables               []fact // of a tool whose table people know
 	Sections             []section
 	Checks               []check
 	ChecksFailed, Alarms int
@@ -99,8 +101,11 @@ func HTML(w io.Writer, r Report) error {
 		p.PricesFrom = fmt.Sprintf("%s (%s), prices as of %s", from.Location, from.Region, r.pricesDate())
 		p.HeldNote = r.heldNote()
 	}
+	sweeps, sweepCharts := r.sweepSections()
+	p.Sweeps, p.Tables = sweeps, r.crystalTables()
 	for n := maxLeadPoints; ; n /= 2 {
 		p.Lead, p.Sections, p.Charts = r.sections(n)
+		p.Charts = append(p.Charts, sweepCharts...)
 		if size(p.Charts) <= maxChartsBytes || n <= leastPoints {
 			break
 		}

@@ -11,6 +11,7 @@ func Markdown(w io.Writer, r Report) error {
 	m := markdown{Report: r}
 	m.head()
 	m.why()
+	m.sweeps()
 	m.phases()
 	m.cost()
 	m.checked()
@@ -61,6 +62,29 @@ func (m *markdown) why() {
 		if len(reason.Formulas) > 0 {
 			m.printf("\n")
 		}
+	}
+}
+
+// sweeps has the curves of the profile's sweeps, and the tables of a tool whose table people know.
+func (m *markdown) sweeps() {
+	for _, s := range m.Report.sweeps() {
+		m.printf("## Sweep: %s (%s)\n\n", escape(s.Title), escape(s.Name))
+		var lines [][]string
+		for i, c := range s.Curves {
+			m.printf("- **%s**: %s\n", escape(s.label(i)), escape(kneeSentence(c)))
+			for _, step := range c.Steps {
+				lines = append(lines, []string{s.label(i), fmt.Sprint(step.InFlight), iops(step.IOPS), optional(step.P50, figure), optional(step.P99, figure)})
+			}
+		}
+		m.printf("\n")
+		m.table([]string{"", "I/Os in flight", "IOPS", "p50, ms", "p99, ms"}, 1, lines)
+	}
+	for _, t := range m.crystalTables() {
+		m.printf("## %s, as CrystalDiskMark prints it\n\n", escape(t.Name))
+		for line := range strings.Lines(t.Value) {
+			m.printf("    %s", line)
+		}
+		m.printf("\n")
 	}
 }
 

@@ -40,6 +40,11 @@ func (r Report) Pictures() []Picture {
 		}
 		all = append(all, Picture{name, c, r})
 	}
+	for _, s := range r.sweeps() {
+		for _, c := range r.sweepCharts(s) {
+			add(c)
+		}
+	}
 	for _, g := range r.groups() {
 		if c := r.chart(g, picturePoints); len(c.Series) > 0 {
 			add(c)

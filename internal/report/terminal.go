@@ -21,6 +21,7 @@ func Terminal(w io.Writer, r Report, width int, colour bool) error {
 	t := terminal{Report: r, width: max(width, leastWidth), colour: colour}
 	t.head()
 	t.phases()
+	t.sweeps()
 	t.spark()
 	t.verdicts()
 	t.cost()
@@ -163,6 +164,23 @@ func (t *terminal) phases() {
 	t.write(g)
 	if logged {
 		t.sentence(0, faint, "* of the whole phase, as latencies are; IOPS leave out the first sample.")
+		t.line("")
+	}
+}
+
+// sweeps says where the curves of the profile's sweeps bend, and prints the tables of a tool whose table people know.
+func (t *terminal) sweeps() {
+	for _, s := range t.Report.sweeps() {
+		for i, c := range s.Curves {
+			t.sentence(2, "", fmt.Sprintf("%s on %s: %s", s.Name, s.label(i), kneeSentence(c)))
+		}
+		t.line("")
+	}
+	for _, table := range t.crystalTables() {
+		t.sentence(0, bold, clean(table.Name)+", as CrystalDiskMark prints it")
+		for line := range strings.Lines(table.Value) {
+			t.line(strings.TrimSuffix(line, "\n"))
+		}
 		t.line("")
 	}
 }

@@ -80,6 +80,7 @@
     ladder: {x: percentile, y: v => number(10 ** v)},
     histogram: {x: x => `${number(10 ** x)} ms`, y: number},
     heat: {x: span, y: v => number(10 ** v)},
+    sweep: {x: x => `${number(10 ** x)} in flight`, y: v => number(10 ** v)},
   };
 
   // Draws the fields of a heat map below the grid. Fields are never thinner than a pixel.
