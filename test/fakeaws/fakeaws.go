@@ -63,7 +63,7 @@ func New() *Server {
 
 // Environment is what a program needs to talk to the fake, and to nothing else.
 func (s *Server) Environment() []string {
-	return append(NoCredentials(), "AWS_ENDPOINT_URL="+s.URL, "AWS_ACCESS_KEY_ID=AKIAFAKE", "AWS_SECRET_ACCESS_KEY=fake", "AWS_REGION=ap-northeast-2")
+	return append(NoCredentials(), "AWS_ENDPOINT_URL="+s.URL, "AWS_ACCESS_KEY_ID="+UserKey, "AWS_SECRET_ACCESS_KEY=fake", "AWS_REGION=ap-northeast-2")
 }
 
 // NoCredentials is an environment in which the SDK finds no credentials, nor asks anything on the network for them.

@@ -60,6 +60,13 @@ func (s *Server) Fail(faults ...Fault) {
 	s.faults = append(s.faults, faults...)
 }
 
+// Mend ends all faults.
+func (s *Server) Mend() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.faults = nil
+}
+
 // Requests counts what was asked of a service, failed requests included.
 func (s *Server) Requests(service string) int {
 	s.mu.Lock()

@@ -25,6 +25,7 @@ const (
 // Call is a request as it came, and how it was answered.
 type Call struct {
 	Service, Action, Region string
+	Key                     string            // of whose credentials it was signed with
 	Parameters              map[string]string // EC2's form; of CloudWatch and the Price List only what is asked about
 	At                      time.Time         // by the fake's clock
 	Code                    string            // of the error that was answered; "" where there was none
@@ -34,6 +35,7 @@ type Call struct {
 // request is a call that is being answered.
 type request struct {
 	service, action, region string
+	key                     string // the access key id
 	form                    url.Values
 	body                    []byte
 	resources               []string // volume ids and alarm names that are asked about
@@ -101,7 +103,7 @@ func read(r *http.Request, body []byte) *request {
 	q := &request{service: EC2, body: body, parameters: map[string]string{}}
 	if _, scope, ok := strings.Cut(r.Header.Get("Authorization"), "Credential="); ok {
 		if parts := strings.Split(scope, "/"); len(parts) > 3 {
-			q.region = parts[2]
+			q.key, q.region = parts[0], parts[2]
 			if parts[3] == STS {
 				q.service = STS
 			}
@@ -152,7 +154,7 @@ func (s *Server) reply(q *request, authentic bool) reply {
 	if no == nil && fault.Lose != Request {
 		body, no = s.serve(q)
 	}
-	call := Call{q.service, q.action, q.region, q.parameters, s.clock.now(), "", fault.Lose != Nothing}
+	call := Call{q.service, q.action, q.region, q.key, q.parameters, s.clock.now(), "", fault.Lose != Nothing}
 	if no != nil {
 		call.Code = no.code
 	}
@@ -169,7 +171,8 @@ func (s *Server) reply(q *request, authentic bool) reply {
 const signatureLife = 5 * time.Minute
 
 func (s *Server) authentic(r *http.Request) bool {
-	if !strings.Contains(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=AKIAFAKE/") {
+	_, credential, signs := strings.Cut(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=")
+	if key, _, _ := strings.Cut(credential, "/"); !signs || key != UserKey && key != OperatorKey {
 		return false
 	}
 	signed, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
