@@ -11,7 +11,8 @@ import (
 )
 
 // csvHeader names the columns: a row is one value of one series. time_s is the end of the window in the run's own time; compress
-// times it is the volume's.
+// times it is the volume's. The direction "total" is reads and writes together; where the logs tell them apart, rows of both
+// follow.
 var csvHeader = []string{"tool", "run", "target", "compress", "source", "phase", "volume", "job", "time_s", "metric", "direction", "value", "unit"}
 
 // CSV writes every sample of the reports' series, a row each.
@@ -50,15 +51,20 @@ func (r Report) samples(out *csv.Writer, phase string, m member) {
 		direction = "write"
 	}
 	head := []string{p.Tool, p.Run, string(p.Target), number(p.Compress), source, phase, m.volumeName(), job}
+	read, write := m.measured.ReadSeries, m.measured.WriteSeries
 	for _, series := range []struct {
-		metric, unit string
-		points       result.Series
-	}{{"iops", "1/s", m.measured.IOPS}, {"latency_mean", "ms", m.measured.Latency}} {
+		metric, unit, direction string
+		points                  result.Series
+	}{
+		{"iops", "1/s", direction, m.measured.IOPS}, {"latency_mean", "ms", direction, m.measured.Latency},
+		{"iops", "1/s", "read", read.IOPS}, {"latency_mean", "ms", "read", read.Latency},
+		{"iops", "1/s", "write", write.IOPS}, {"latency_mean", "ms", "write", write.Latency},
+	} {
 		for _, point := range series.points {
 			if known(point.Value) == nil {
 				continue
 			}
-			row := slices.Concat(head, []string{number(point.End.Seconds()), series.metric, direction, number(point.Value), series.unit})
+			row := slices.Concat(head, []string{number(point.End.Seconds()), series.metric, series.direction, number(point.Value), series.unit})
 			if out.Write(row) != nil {
 				return
 			}

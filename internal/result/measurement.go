@@ -19,9 +19,14 @@ type Measurement struct {
 	// IOPS is the rate over the phase, reads and writes together, a point for each window.
 	IOPS Series
 	// Latency is the mean latency of each window in milliseconds, empty where it was not logged.
-	Latency  Series
-	Warnings []Warning
+	Latency Series
+	// ReadSeries and WriteSeries are the parts of both, where the phase read and wrote and its logs tell them apart.
+	ReadSeries, WriteSeries DirectionSeries
+	Warnings                []Warning
 }
+
+// DirectionSeries is the rate, and the mean latency in milliseconds, of one direction.
+type DirectionSeries struct{ IOPS, Latency Series }
 
 // Direction is the summary of reads, of writes or of both.
 type Direction struct {

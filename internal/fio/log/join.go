@@ -103,6 +103,9 @@ const maxDifference = 0.1
 // AddTo adds to a reading what it does not have. Where it has a summary of its own, that stands, and a warning says if
 // the logs differ from it.
 func (j Joined) AddTo(r *result.Reading) {
+	if len(r.IOPS) == 0 && len(j.IOPSOf[Read]) > 0 && len(j.IOPSOf[Write]) > 0 {
+		r.ReadSeries, r.WriteSeries = j.series(Read), j.series(Write)
+	}
 	if len(r.IOPS) == 0 {
 		r.IOPS, r.Window = j.IOPS, j.Window
 	}
@@ -131,6 +134,10 @@ func (j Joined) AddTo(r *result.Reading) {
 			r.Total.Latency = j.Total.Latency
 		}
 	}
+}
+
+func (j Joined) series(d Direction) result.DirectionSeries {
+	return result.DirectionSeries{IOPS: j.IOPSOf[d], Latency: j.LatencyOf[d]}
 }
 
 func (j Joined) direction(d Direction) *result.Direction {

@@ -33,6 +33,11 @@ func TestFirstWriteMissing(t *testing.T) {
 	if diff := cmp.Diff(want.IOPSOf, j.IOPSOf); diff != "" {
 		t.Errorf("directions (-want +got):\n%s", diff)
 	}
+	var r result.Reading
+	j.AddTo(&r)
+	if diff := cmp.Diff(want.IOPSOf[Read], r.ReadSeries.IOPS) + cmp.Diff(want.IOPSOf[Write], r.WriteSeries.IOPS); diff != "" {
+		t.Errorf("directions of the reading (-want +got):\n%s", diff)
+	}
 }
 
 // Two jobs with reads and writes: rates add up, latencies are weighted with them, a window without lines is a stall.

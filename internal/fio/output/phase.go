@@ -92,6 +92,9 @@ func addSeries(m *result.Measurement, dir string, s span) error {
 	}
 	m.IOPS = iopsSeries(rates, latencies, m.Window)
 	m.Latency = latencySeries(latencies, rates, m.Window)
+	if m.Read != nil && m.Write != nil {
+		m.ReadSeries, m.WriteSeries = seriesOf(rates, latencies, false, m.Window), seriesOf(rates, latencies, true, m.Window)
+	}
 
 	if rates == nil {
 		m.Warnings = append(m.Warnings, result.Warning{Code: seriesMissing, Text: "fio wrote no log of IOPS"})

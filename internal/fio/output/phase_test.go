@@ -122,6 +122,31 @@ func TestSeries(t *testing.T) {
 	}
 }
 
+// Reads and writes of two jobs, each in a log of its own, have a series each: 300 + 30 reads and 100 + 10 writes a second.
+func TestSeriesOfEachDirection(t *testing.T) {
+	dir := phase(t, "1000", map[string]string{
+		"phase_iops.1.log": "1000, 300, 0, 0\n1000, 100, 1, 0\n", "phase_lat.1.log": "1000, 1000000, 0, 0\n1000, 5000000, 1, 0\n",
+		"phase_iops.2.log": "1000, 30, 0, 0\n1000, 10, 1, 0\n", "phase_lat.2.log": "1000, 1000000, 0, 0\n1000, 5000000, 1, 0\n",
+	})
+	summary := strings.Replace(reads, `"write" : {"io_bytes" : 0, "iops" : 0.0, "runtime" : 0, "total_ios" : 0,`,
+		`"write" : {"io_bytes" : 4096, "iops" : 0.5, "runtime" : 2000, "total_ios" : 1,`, 1)
+	if err := os.WriteFile(filepath.Join(dir, "fio.json"), []byte(summary), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := output.ReadPhase(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(value float64) result.Series { return result.Series{{End: time.Second, Value: value}} }
+	want := []result.DirectionSeries{{IOPS: at(330), Latency: at(1)}, {IOPS: at(110), Latency: at(5)}}
+	if diff := cmp.Diff(want, []result.DirectionSeries{m.ReadSeries, m.WriteSeries}, cmpopts.EquateApprox(0.0011, 0)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(at(440), m.IOPS, cmpopts.EquateApprox(0.0011, 0)); diff != "" {
+		t.Errorf("total (-want +got):\n%s", diff)
+	}
+}
+
 func TestWindowsAfterTheRuntimeAreLeftOut(t *testing.T) {
 	// As seen with fio 3.33 at 300 IOPS and depth 32: the last line counts the I/Os of 39 ms over 100 ms.
 	const log = "5861, 300, 0, 0\n5961, 300, 0, 0\n6061, 120, 0, 0\n"

@@ -170,6 +170,20 @@ func latencySeries(latencies, rates []track, window time.Duration) (series resul
 	return series
 }
 
+// seriesOf is that of the reads or of the writes. The tracks of both logs are in the same order, or there are none of one.
+func seriesOf(rates, latencies []track, writes bool, window time.Duration) result.DirectionSeries {
+	of := func(all []track) (some []track) {
+		for i, t := range all {
+			if i%2 == 1 == writes { // tracks come in pairs of reads and writes
+				some = append(some, t)
+			}
+		}
+		return some
+	}
+	rates, latencies = of(rates), of(latencies)
+	return result.DirectionSeries{IOPS: iopsSeries(rates, latencies, window), Latency: latencySeries(latencies, rates, window)}
+}
+
 // at returns the value of the line nearest to a time, zero where none is within a window.
 func (t track) at(when, window time.Duration) float64 {
 	i, _ := slices.BinarySearchFunc(t, when, byTime)
