@@ -138,9 +138,9 @@ func TestLongLog(t *testing.T) {
 	}
 	l := mustRead(t, "a_lat.1.log", b.String(), Options{})
 	cells := l.Tracks[0].Cells
-	// 3e8 ms need windows of 8,192 ms: 3e8/4096 = 73,243 would be more than 65,536. The last I/O is at 299,999,000 ms, in
-	// window 36,620 counted from 0.
-	if l.Tracks[0].Width != 8192*time.Millisecond || len(cells) != 36_621 {
+	// 3e8 ms need windows of 16,384 ms: 3e8/8192 = 36,622 would be more than 32,768. The last I/O is at 299,999,000 ms, in
+	// window 18,310 counted from 0.
+	if l.Tracks[0].Width != 16_384*time.Millisecond || len(cells) != 18_311 {
 		t.Errorf("%d windows of %v", len(cells), l.Tracks[0].Width)
 	}
 	j := Join([]*Log{l}, 0)

@@ -7,8 +7,9 @@ import (
 	"ebscope/internal/units"
 )
 
-// maxWindows is how many windows a direction has at most: at least half of it, once the log is long enough.
-const maxWindows = 1 << 16
+// maxWindows is how many windows a direction has at most: at least half of it, once the log is long enough. That is no fewer
+// than a series has points.
+const maxWindows = 1 << 15
 
 // window sums up the I/Os of one window. Its zero value is empty.
 type window struct {
