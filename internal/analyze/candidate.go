@@ -209,8 +209,9 @@ func dataFall(t ebs.VolumeType, before, after plateau) []Candidate {
 		return nil
 	}
 	config := ebs.Volume{Type: t.Type, Size: size}
+	burst = min(float64(rule.Burst)*size.GiB()/1024, float64(t.Throughput.Max))
 	return []Candidate{{Configuration: config.String(), Type: string(t.Type), Cause: HDDCredits, Fit: fit,
-		Text: fmt.Sprintf("%v ÷ %v per TiB = %.1f TiB, whose burst is %v.", after.data, rule.Baseline, tib, units.Throughput(burst))}}
+		Text: fmt.Sprintf("%v ÷ %v per TiB = %.1f TiB; a volume of this size bursts to %v.", after.data, rule.Baseline, tib, units.Throughput(burst))}}
 }
 
 // instanceFall explains a fall by the burst of an instance: the levels are the two that it has, and the time until the
