@@ -136,10 +136,10 @@ func (v *volumeFindings) risk() {
 // day bounds the future for which a present demand says something.
 const day = 24 * time.Hour
 
-// span prints a length of time in whole minutes, below two minutes in seconds, and from two days on in days.
+// span prints a length of time in whole minutes that are full, as tables do, below two minutes in seconds, and from two days on in days.
 func span(d time.Duration) string {
 	const hour = 60
-	minutes := int64(math.Round(d.Minutes()))
+	minutes := int64(d.Minutes())
 	switch {
 	case d < 2*time.Minute:
 		return fmt.Sprintf("%.0f s", d.Seconds())

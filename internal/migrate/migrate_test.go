@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ebscope/internal/cloud"
+	"ebscope/internal/cluster"
 	"ebscope/internal/ebs"
 	"ebscope/internal/fleet"
 	"ebscope/internal/migrate"
@@ -214,6 +215,28 @@ func TestMovedOn(t *testing.T) {
 }
 
 // Four changes in a day, and a fifth that has to wait until the first is a day old; by EC2 and by class.
+// A volume that was deleted since the plan was made is left, the others are changed.
+func TestDeletedVolume(t *testing.T) {
+	s := stage(t, 2, 0, migration.Rules{})
+	const gone = "vol-00000000deadbeef0"
+	s.plan.Steps[0].Volume = gone
+	var part *migrate.PartError
+	if err := s.apply(); !errors.As(err, &part) || part.Refused != 1 || part.Failed != 0 {
+		t.Errorf("ended with %v", err)
+	}
+	if state := s.state(gone); state.Outcome != migrate.Refused || !strings.Contains(state.Text, "does not exist any more") {
+		t.Errorf("%s (%s)", state.Outcome, state.Text)
+	}
+	if state := s.state(s.plan.Steps[1].Volume); state.Outcome != migrate.Done {
+		t.Errorf("the other one: %s (%s)", state.Outcome, state.Text)
+	}
+	for _, c := range s.server.Calls("ModifyVolume") {
+		if c.Parameters["VolumeId"] == gone {
+			t.Errorf("asked of EC2: %+v", c)
+		}
+	}
+}
+
 func TestNoSlot(t *testing.T) {
 	s := stage(t, 2, 1, migration.Rules{})
 	s.server.Run(0)
@@ -251,6 +274,7 @@ func TestInfeasible(t *testing.T) {
 	if state := s.state(first.Volume); state.Outcome != migrate.Infeasible || !strings.Contains(state.Text, "unknown parameter") {
 		t.Errorf("%+v", state)
 	}
+	plan, digest := s.plan, s.digest
 	changes := s.cluster.changes
 	s.options.RetryFailed = true
 	if err := s.apply(); err == nil || s.cluster.changes != changes {
@@ -262,11 +286,70 @@ func TestInfeasible(t *testing.T) {
 	if err := s.apply(); err != nil {
 		t.Fatal(err)
 	}
-	if claim := s.cluster.claims[first.Claim]; claim.AttributesClass != "" || claim.Modify != nil {
+	if claim := s.cluster.claims[first.Claim]; claim.AttributesClass != "" || claim.Infeasible() || !claim.Withdrawn() {
 		t.Errorf("the claim asks for %q, %+v", claim.AttributesClass, claim.Modify)
 	}
 	if n := len(s.server.Modifications(string(first.Volume))); n != 0 {
 		t.Errorf("the volume was changed %d times", n)
+	}
+	// Once the cause is gone, the same plan anew does it. The other volume was taken back to gp2 by a class.
+	delete(s.cluster.refuses, first.Claim)
+	s.plan, s.digest, s.journal = plan, digest, s.journal+".anew"
+	if err := s.apply(); err == nil || s.state(first.Volume).Outcome != migrate.Done || s.state(s.plan.Steps[1].Volume).Outcome != migrate.Refused {
+		t.Errorf("%+v, %+v; error %v", s.state(first.Volume), s.state(s.plan.Steps[1].Volume), err)
+	}
+}
+
+// A class of the plan's name with other parameters is given to no claim: it would make another volume of it.
+func TestClassWithOtherParameters(t *testing.T) {
+	s := stage(t, 2, 1, migration.Rules{})
+	step := s.plan.Steps[0]
+	s.cluster.classes[step.Class] = fleet.AttributesClass{Name: step.Class, Driver: fleet.EBSDriver, Parameters: map[string]string{"type": "io2", "iops": "64000"}}
+	var part *migrate.PartError
+	if err := s.apply(); !errors.As(err, &part) || part.Objects != 1 || part.Refused != 1 {
+		t.Errorf("%v", err)
+	}
+	if state := s.state(step.Volume); state.Outcome != migrate.Refused || !strings.Contains(state.Text, step.Class) || s.cluster.changes != 0 {
+		t.Errorf("%+v, %d changes of claims", state, s.cluster.changes)
+	}
+	// Once it is gone the plan goes on.
+	delete(s.cluster.classes, step.Class)
+	if err := s.apply(); err != nil {
+		t.Fatal(err)
+	}
+	s.holds()
+}
+
+// What is left in a claim's status of an attempt before is not taken for the answer to a new one.
+func TestStaleClaimStatus(t *testing.T) {
+	for name, test := range map[string]struct {
+		status, target, why string
+		modifying           bool
+		want                migrate.Outcome
+	}{
+		"refused before":           {cluster.ModifyInfeasible, "", "unknown parameter", false, migrate.Done},
+		"refused now":              {cluster.ModifyInfeasible, "", "unknown parameter", true, migrate.Infeasible},
+		"another refused before":   {cluster.ModifyInfeasible, "other", "unknown parameter", true, migrate.Done},
+		"a slot that is free now":  {cluster.ModifyInProgress, "", "maximum modification rate … again at 2026-11-30T12:00:00Z", true, migrate.Done},
+		"a slot that is not yet":   {cluster.ModifyInProgress, "", "maximum modification rate … again at 2999-11-30T12:00:00Z", true, migrate.Postponed},
+		"a slot that is not known": {cluster.ModifyInProgress, "", "VolumeModificationRateExceeded", true, migrate.Postponed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := stage(t, 1, 1, migration.Rules{})
+			step := s.plan.Steps[0]
+			target := test.target
+			if target == "" {
+				target = step.Class
+			}
+			stale := *s.cluster.claims[step.Claim]
+			stale.AttributesClass, stale.Modify = step.Class, &fleet.ModifyStatus{Target: target, Status: test.status}
+			stale.Conditions = []cluster.ClaimCondition{{Type: "ModifyVolumeError", Message: test.why, True: true}, {Type: "ModifyingVolume", True: test.modifying}}
+			s.cluster.stale[step.Claim] = staleClaim{stale, 3}
+			_ = s.apply() // the journal says how it ended
+			if state := s.state(step.Volume); state.Outcome != test.want {
+				t.Errorf("%+v, want %s", state, test.want)
+			}
+		})
 	}
 }
 

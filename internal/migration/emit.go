@@ -29,7 +29,7 @@ func Forms() []Form { return []Form{Kubectl, Terraform, AWSCLI} }
 func Emit(w io.Writer, p Plan, form Form) error {
 	out := bufio.NewWriter(w)
 	e := emitter{out: out, plan: &p}
-	fmt.Fprintf(out, "# %d of %d volumes, %d batches, made from %s\n", p.Totals.Ready, p.Totals.Volumes, p.Totals.Batches, p.MadeFrom)
+	fmt.Fprintf(out, "# volumes: %d of %d, batches: %d, made from %s\n", p.Totals.Ready, p.Totals.Volumes, p.Totals.Batches, p.MadeFrom)
 	switch form {
 	case Kubectl:
 		e.kubectl()
@@ -88,7 +88,10 @@ func (e *emitter) aws(s Step) {
 	if config.Throughput > 0 {
 		command += fmt.Sprintf(" --throughput %d", s.To.ThroughputMiBps)
 	}
-	e.line("%s # %s", command, oneLine(s.Claim))
+	if s.Claim != "" {
+		command += " # " + oneLine(s.Claim)
+	}
+	e.line("%s", command)
 }
 
 func (e *emitter) kubectl() {

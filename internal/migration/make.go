@@ -235,7 +235,7 @@ func (m *maker) blocks(e *fleet.Entry, s *Step) {
 			if u.Claim.Deleting {
 				s.block(ClaimChanging, "claim %s is being deleted", s.Claim)
 			}
-			if change := u.Claim.Modify; change != nil {
+			if change := u.Claim.Modify; change != nil && !withdrawn(u.Claim) {
 				s.block(ClaimChanging, "claim %s is on its way to VolumeAttributesClass %s (%s)", s.Claim, change.Target, change.Status)
 			}
 		}
@@ -246,6 +246,11 @@ func (m *maker) blocks(e *fleet.Entry, s *Step) {
 	case m.options.OptIn && !slices.ContainsFunc(marks, func(x string) bool { return isOneOf(x, "true", "yes") }):
 		s.block(NotOptedIn, "it has no tag or annotation %s=true, which this plan asks for", Mark)
 	}
+}
+
+// withdrawn says whether a claim asks no more for what its driver has refused for good: csi-resizer leaves that in the status.
+func withdrawn(c *fleet.Claim) bool {
+	return c.Modify.Status == "Infeasible" && c.Modify.Target != c.AttributesClass
 }
 
 func isOneOf(text string, values ...string) bool {

@@ -178,8 +178,12 @@ func TestBlocks(t *testing.T) {
 		}, optIn: true},
 		"deleting": {change: func(s *fleet.Snapshot) { s.Clusters[0].Claims[0].Deleting = true }, want: []migration.BlockCode{migration.ClaimChanging}},
 		"infeasible": {change: func(s *fleet.Snapshot) {
+			s.Clusters[0].Claims[0].AttributesClass = "x"
 			s.Clusters[0].Claims[0].Modify = &fleet.ModifyStatus{Target: "x", Status: "Infeasible"}
 		}, want: []migration.BlockCode{migration.ClaimChanging}},
+		"infeasible and withdrawn": {change: func(s *fleet.Snapshot) {
+			s.Clusters[0].Claims[0].Modify = &fleet.ModifyStatus{Target: "x", Status: "Infeasible"}
+		}},
 		"no account": {change: func(s *fleet.Snapshot) {
 			s.Regions = nil
 			s.Clusters[0].Classes[0].Parameters = map[string]string{"type": "gp2"}
@@ -429,7 +433,7 @@ func TestTemplates(t *testing.T) {
 func TestEmit(t *testing.T) {
 	p := plan(snapshot([]fleet.Volume{gp2("vol-1", 100), gp2("vol-2", 50)}, cluster("vol-1")), migration.Options{})
 	for form, want := range map[migration.Form]string{
-		migration.AWSCLI:    "aws ec2 modify-volume --region ap-northeast-2 --volume-id vol-2 --volume-type gp3 --size 50 --iops 3000 --throughput 125",
+		migration.AWSCLI:    "aws ec2 modify-volume --region ap-northeast-2 --volume-id vol-2 --volume-type gp3 --size 50 --iops 3000 --throughput 125\n",
 		migration.Kubectl:   `kubectl patch -n app persistentvolumeclaim data-0 --type merge -p '{"metadata":{"uid":"claim-data-0"},"spec":{"volumeAttributesClassName":"ebscope-gp3-3000-125"}}'`,
 		migration.Terraform: "  throughput        = 125",
 	} {

@@ -79,11 +79,12 @@ func run() (err error) {
 	defer func() { err = errors.Join(err, fakes.stop()) }()
 	r := &report{table: tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)}
 	for _, part := range []func(context.Context, *report, *servers) error{scan, join, plan, apply} {
-		if err := part(ctx, r, fakes); err != nil {
+		err := part(ctx, r, fakes)
+		if err := errors.Join(err, r.table.Flush()); err != nil { // each part is seen when it is done
 			return err
 		}
 	}
-	return errors.Join(r.table.Flush(), errors.Join(r.faults...))
+	return errors.Join(r.faults...)
 }
 
 // peakMemory is what the process held at most.
