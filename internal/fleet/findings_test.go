@@ -24,7 +24,7 @@ func TestFindingsOfVolumes(t *testing.T) {
 		"gp2 that fell":            {gp2("v", 100), func() []fleet.Metrics { m := full("v"); m.BurstBalance[2] = 0; return []fleet.Metrics{m} }, []fleet.Code{fleet.GP2AtRisk}, "held back for 5 min of the last 100 min"},
 		"gp2 that came near":       {gp2("v", 100), func() []fleet.Metrics { m := full("v"); m.BurstBalance[2] = 25; return []fleet.Metrics{m} }, []fleet.Code{fleet.GP2AtRisk}, "fell to 25 %"},
 		"gp2 that is about to":     {gp2("v", 100), func() []fleet.Metrics { return []fleet.Metrics{reads("v", 20, 1200, 50)} }, []fleet.Code{fleet.GP2AtRisk}, "At its present 1,200 IOPS its credits run out in 50 min"}, // 2.7 M ÷ 900 = 3,000 s
-		"gp2 in part of a minute":  {gp2("v", 100), func() []fleet.Metrics { return []fleet.Metrics{reads("v", 20, 1000, 20)} }, []fleet.Code{fleet.GP2AtRisk}, "run out in 25 min"}, // 1.08 M ÷ 700 = 1,543 s = 25.7 min
+		"gp2 in part of a minute":  {gp2("v", 100), func() []fleet.Metrics { return []fleet.Metrics{reads("v", 20, 1000, 20)} }, []fleet.Code{fleet.GP2AtRisk}, "run out in 25 min"},                                       // 1.08 M ÷ 700 = 1,543 s = 25.7 min
 		"gp2 without a bucket":     {gp2("v", 1000), nil, []fleet.Code{fleet.BelowGP2}, "up to 250 MiB/s; gp3 moves 125 MiB/s"},
 		"gp2 of 170 GiB":           {gp2("v", 170), func() []fleet.Metrics { return []fleet.Metrics{full("v")} }, []fleet.Code{}, ""},
 		"gp2 of 171 GiB":           {gp2("v", 171), func() []fleet.Metrics { return []fleet.Metrics{full("v")} }, []fleet.Code{fleet.BelowGP2}, ""},
