@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ebscope/internal/ebs"
+	"ebscope/internal/result"
 	"ebscope/internal/units"
 )
 
@@ -33,6 +34,7 @@ func (r reader) judgeThroughput(p *Phase) {
 	if !fell {
 		return
 	}
+	p.Warnings = slices.DeleteFunc(p.Warnings, func(w result.Warning) bool { return w.Code == "no-series" })
 	p.Verdict, p.Summary = r.judge(c, &f)
 	if p.Verdict == BurstThenBaseline {
 		p.Burst = f.cause

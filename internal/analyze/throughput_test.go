@@ -51,6 +51,11 @@ func TestFallOfThroughputAlone(t *testing.T) {
 		if c.verdict == "" {
 			continue
 		}
+		for _, w := range p.Warnings {
+			if w.Code == "no-series" {
+				t.Errorf("a fall was seen, and a warning says that none can be: %s", w.Text)
+			}
+		}
 		if len(p.ThroughputChanges) != 1 {
 			t.Fatalf("changes %v", p.ThroughputChanges)
 		}

@@ -111,6 +111,14 @@ func (r Report) finding() string {
 	case len(phases) == 0:
 		return fmt.Sprintf("No result: of %d phases, only those that lay out the test files have finished", len(r.Document.Phases))
 	}
+	for _, m := range phases {
+		switch fell := m.Foreign != nil && len(m.ThroughputChanges) > 0; {
+		case fell && m.Verdict == analyze.BurstThenBaseline:
+			return m.about() + ": throughput falls from burst to baseline"
+		case fell && m.Verdict == analyze.Unstable:
+			return m.about() + ": throughput falls for no known cause"
+		}
+	}
 	if m := first(analyze.BurstThenBaseline); m != nil {
 		if m.Burst == analyze.InstanceBurst {
 			return fmt.Sprintf("%s spends the burst of its %s instance at the very start of %s, then holds the instance's baseline", m.Volume, r.Run.Profile.Instance, m.Name)
