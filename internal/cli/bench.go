@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -46,6 +45,7 @@ type benchOptions struct {
 	catalog  string // as on the command line
 	output   string
 
+	noMetadata bool
 	device     deviceOptions
 	kubernetes kubernetesOptions
 }
@@ -110,6 +110,7 @@ as 'runs/ID-r*'. Emulated volumes start with the same credits each time; a real 
 	f.StringVar(&o.runs, "runs", "runs", "folder for run directories")
 	f.StringVar(&o.fio, "fio", "fio", "fio program")
 	f.StringVar(&o.engine, "engine", process.DefaultEngine, "fio I/O engine")
+	f.BoolVar(&o.noMetadata, "no-metadata", false, "do not ask the instance metadata service which EC2 instance this is")
 	outputFlag(cmd, &o.output, "text", "json")
 	kubernetesFlags = o.kubernetes.add(cmd)
 	namesOnce(f)
@@ -152,7 +153,7 @@ func runBench(ctx context.Context, o benchOptions, catalog *ebs.Catalog, given f
 		if devices, err = claimDevices(ctx, plan.Profile, plan.Devices, o.device.destructive, stderr); err != nil {
 			return err
 		}
-		if directory, err = bench.Create(plan, environment(plan, fio), time.Now()); err != nil {
+		if directory, err = bench.Create(plan, environment(ctx, plan, fio, !o.noMetadata), time.Now()); err != nil {
 			return err
 		}
 	}
@@ -237,17 +238,6 @@ func presentSaved(dir string, r report.Report, format string, stdout io.Writer) 
 	}
 	_, err := fmt.Fprintf(stdout, "\nReport: %s\n", filepath.Join(dir, result.HTMLFile))
 	return err
-}
-
-func environment(plan bench.Plan, fio process.Fio) result.Environment {
-	e := result.Environment{
-		FioVersion: fio.Version.String(), Engine: plan.Engine, OS: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.NumCPU(),
-		Kernel: firstLine("/proc/sys/kernel/osrelease", ""), CPU: firstLine("/proc/cpuinfo", "model name"),
-	}
-	if plan.Target == result.Emulated {
-		e.Instance = plan.Profile.Instance
-	}
-	return e
 }
 
 // firstLine returns the first line of a file that starts with a key, without the key; empty where there is none.

@@ -2,13 +2,23 @@
 
 package device
 
-import "context"
+import (
+	"context"
+
+	"ebscope/internal/result"
+)
 
 // Host is where the kernel tells of its devices.
 type Host struct{}
 
 // This is the machine that the program runs on.
 func This() Host { return Host{} }
+
+// Clock is the clock source of the kernel; it is not known on this system.
+func (Host) Clock() string { return "" }
+
+// Storage describes what lies between a path and its volume; nothing is known of it on this system.
+func (Host) Storage(string) result.Storage { return result.Storage{} }
 
 // Claim is a device that is held. There is none on this system.
 type Claim struct{}

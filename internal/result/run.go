@@ -75,7 +75,12 @@ type Environment struct {
 	CPU        string `json:"cpu,omitempty"`
 	CPUs       int    `json:"cpus,omitempty"`
 	Instance   string `json:"instance,omitempty"` // EC2 instance type, real or emulated
-	Device     string `json:"device,omitempty"`   // "loop device", "FUSE file", "file"
+	InstanceID string `json:"instance_id,omitempty"`
+	Region     string `json:"region,omitempty"`
+	Device     string `json:"device,omitempty"` // "loop device", "FUSE file", "file"
+	Clock      string `json:"clock,omitempty"`  // the kernel's clock source
+	// Storage is what lies between fio and each volume of this machine, by the volume's name.
+	Storage map[string]Storage `json:"storage,omitempty"`
 	// Cluster is where the volumes of a Kubernetes run were; nil elsewhere.
 	Cluster *Cluster `json:"cluster,omitempty"`
 }
@@ -87,6 +92,18 @@ type BlockDevice struct {
 	Serial   string      `json:"serial,omitempty"`
 	VolumeID string      `json:"volume_id,omitempty"` // vol-0123… of an EBS volume
 	Size     units.Bytes `json:"size_bytes"`
+}
+
+// Storage is what lies between a directory, or a block device, and its volume.
+type Storage struct {
+	Device        string   `json:"device,omitempty"` // the kernel's name of the disk, "nvme1n1"
+	Scheduler     string   `json:"scheduler,omitempty"`
+	QueueRequests int      `json:"queue_requests,omitempty"`  // that the kernel queues, nr_requests
+	MaxRequestKiB int      `json:"max_request_kib,omitempty"` // larger ones are split, max_sectors_kb
+	WriteCache    string   `json:"write_cache,omitempty"`     // "write back" or "write through"
+	FileSystem    string   `json:"file_system,omitempty"`
+	MountOptions  string   `json:"mount_options,omitempty"`
+	Members       []string `json:"members,omitempty"` // disks that a RAID, LVM or encrypted device is made of
 }
 
 // Cluster is what is known of the cluster in which a run took place. What could not be read is empty.

@@ -47,7 +47,7 @@ func command(t testing.TB, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(program, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "EBSCOPE_RUNTIME_DIR="+filepath.Join(dir, "runtime"))
+	cmd.Env = append(os.Environ(), "EBSCOPE_RUNTIME_DIR="+filepath.Join(dir, "runtime"), "AWS_EC2_METADATA_DISABLED=true")
 	return cmd
 }
 
