@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 
 	"ebscope/internal/fleet"
@@ -56,8 +55,23 @@ func (s ClaimState) InForce(class string) bool {
 	return s.CurrentAttributesClass == class && s.AttributesClass == class && (s.Modify == nil || s.Modify.Status == "")
 }
 
-// Infeasible says whether the driver has refused the change for good.
-func (s ClaimState) Infeasible() bool { return s.Modify != nil && s.Modify.Status == ModifyInfeasible }
+// Infeasible says whether the driver has refused for good what the claim asks for.
+func (s ClaimState) Infeasible() bool {
+	return s.Modify != nil && s.Modify.Status == ModifyInfeasible && s.Modify.Target == s.AttributesClass
+}
+
+// Withdrawn says whether the claim asks no more for what the driver has refused for good. csi-resizer leaves that in the
+// claim's status (external-resizer v2.3.0, rolledBack).
+func (s ClaimState) Withdrawn() bool {
+	return s.Modify != nil && s.Modify.Status == ModifyInfeasible && s.Modify.Target != s.AttributesClass
+}
+
+// Modifying says whether csi-resizer has taken up a change and not given it up.
+func (s ClaimState) Modifying() bool {
+	return slices.ContainsFunc(s.Conditions, func(c ClaimCondition) bool {
+		return c.Type == string(corev1.PersistentVolumeClaimVolumeModifyingVolume) && c.True
+	})
+}
 
 // Reason is why a change does not come along, in the driver's words; empty where the claim says nothing.
 func (s ClaimState) Reason() string {
@@ -181,30 +195,4 @@ func ownsSize(claim *corev1.PersistentVolumeClaim) bool {
 	return slices.ContainsFunc(claim.ManagedFields, func(m metav1.ManagedFieldsEntry) bool {
 		return m.Manager == MigrateManager && m.FieldsV1 != nil && strings.Contains(m.FieldsV1.GetRawString(), `"f:requests"`)
 	})
-}
-
-// ClaimEvents returns what the parts of the cluster say about changes of a claim, the oldest first. Events are forgotten after
-// an hour.
-func (c *Client) ClaimEvents(ctx context.Context, namespace, name string) ([]Event, error) {
-	list, err := c.Kubernetes.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: fields.Set{
-		"involvedObject.kind": "PersistentVolumeClaim", "involvedObject.name": name,
-	}.String()})
-	if err != nil {
-		return nil, c.migrating(err, "list events of persistentvolumeclaim %s/%s", namespace, name)
-	}
-	var all []Event
-	for i := range list.Items {
-		e, _ := clusterEvent(&list.Items[i])
-		if e.Kind == "PersistentVolumeClaim" && e.Object == name && aboutChange(e.Reason) {
-			all = append(all, e)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b Event) int { return a.Time.Compare(b.Time) })
-	return all, nil
-}
-
-// aboutChange says whether an event's reason is one of csi-resizer's or of the kubelet's about a size.
-func aboutChange(reason string) bool {
-	return strings.HasPrefix(reason, "VolumeModify") || strings.HasPrefix(reason, "VolumeResize") || reason == "Resizing" ||
-		strings.HasPrefix(reason, "FileSystemResize") || reason == "ExternalExpanding"
 }

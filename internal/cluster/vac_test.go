@@ -202,7 +202,7 @@ func TestChangeClaim(t *testing.T) {
 		// The way back.
 		back := change
 		back.From, back.To, back.SizeBytes = "gp3-b", "gp3-a", 0
-		if state, err = c.ChangeClaim(t.Context(), back); err != nil || state.AttributesClass != "gp3-a" {
+		if state, err = c.ChangeClaim(t.Context(), back); err != nil || state.AttributesClass != "gp3-a" || state.Infeasible() || !state.Withdrawn() || state.Modifying() {
 			t.Errorf("state %+v, error %v", state, err)
 		}
 	})
@@ -256,18 +256,6 @@ func TestChangeClaimWhileOthersWrite(t *testing.T) {
 		if (err != nil) != fails {
 			t.Errorf("%d conflicts: error %v", conflicts, err)
 		}
-	}
-}
-
-func TestClaimEvents(t *testing.T) {
-	event := func(name, kind, object, reason string) *corev1.Event {
-		return &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}, InvolvedObject: corev1.ObjectReference{Kind: kind, Name: object, Namespace: "shop"}, Reason: reason, Message: name}
-	}
-	k := fake.NewClientset(event("a", "PersistentVolumeClaim", "data", "VolumeModifyFailed"), event("b", "PersistentVolumeClaim", "data", "ProvisioningSucceeded"),
-		event("c", "PersistentVolumeClaim", "other", "VolumeModify"), event("d", "Pod", "data", "VolumeModify"))
-	events, err := (&cluster.Client{Kubernetes: k}).ClaimEvents(t.Context(), "shop", "data")
-	if err != nil || len(events) != 1 || events[0].Message != "a" {
-		t.Errorf("events %+v, error %v", events, err)
 	}
 }
 

@@ -137,14 +137,17 @@ func (r *run) lookByClass(f *flight, k known, claim answer) (over bool, err erro
 		return true, r.end(s, Refused, time.Time{}, "claim %s does not exist any more", s.Claim)
 	case claim.AttributesClass != s.Class:
 		return true, r.end(s, Refused, time.Time{}, "somebody let claim %s ask for class %q", s.Claim, claim.AttributesClass)
-	case s.Withdraw:
-		if claim.Modify != nil {
-			return false, nil
-		}
+	case s.Withdraw && (claim.Modify == nil || claim.Withdrawn() && s.Class == ""):
 		return true, r.end(s, Done, time.Time{}, "the claim asks for what it has; the volume is %v", v.Setting)
 	case claim.Infeasible():
+		// A change of before may have left that, until csi-resizer takes this one up.
+		if f.misses++; !claim.Modifying() && f.misses < enoughMisses {
+			return false, nil
+		}
 		return true, r.end(s, Infeasible, time.Time{}, "the driver refuses it for good (%s). The volume is %v still; `ebscope migrate rollback` lets the claim ask for what it had", reason(claim), v.Setting)
-	case tooOften(claim.Reason()):
+	case s.Withdraw:
+		return false, nil
+	case r.tooOften(claim.Reason()):
 		return true, r.end(s, Postponed, timeIn(claim.Reason()), "AWS allows 4 changes within 24 hours, and the volume had them (%s). The cluster tries again by itself", claim.Reason())
 	case !claim.InForce(s.Class) || underChange(m) || !same(v.Setting, s.To):
 		if claim.InForce(s.Class) && !underChange(m) {
@@ -169,9 +172,14 @@ func reason(claim answer) string {
 	return "the claim does not say why"
 }
 
-// tooOften recognises in the driver's words that the volume was changed too often.
-func tooOften(why string) bool {
-	return strings.Contains(why, "VolumeModificationRateExceeded") || strings.Contains(why, "maximum modification rate")
+// tooOften recognises in the driver's words that the volume was changed too often. They stay in the claim while the driver
+// tries again: once the slot is free they are of the attempt before.
+func (r *run) tooOften(why string) bool {
+	if !strings.Contains(why, "VolumeModificationRateExceeded") && !strings.Contains(why, "maximum modification rate") {
+		return false
+	}
+	until := timeIn(why)
+	return until.IsZero() || until.After(r.options.Now())
 }
 
 var timeInText = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)

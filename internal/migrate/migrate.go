@@ -83,6 +83,7 @@ type run struct {
 	polled   time.Time
 	// objectsRefused counts classes that a cluster declined to make, or to make the default.
 	objectsRefused int
+	withoutClass   map[classOf]bool // VolumeAttributesClasses that a cluster declined to make
 
 	mu     sync.Mutex
 	failed int // volumes, in this run and before
@@ -136,7 +137,8 @@ func Apply(ctx context.Context, plan *migration.Plan, c Cloud, clusters map[flee
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	r := &run{plan: plan, options: o, cloud: c, clusters: clusters, journal: journal, flights: map[fleet.VolumeID]*flight{}, pace: newPace()}
+	r := &run{plan: plan, options: o, cloud: c, clusters: clusters, journal: journal, flights: map[fleet.VolumeID]*flight{}, pace: newPace(),
+		withoutClass: map[classOf]bool{}}
 	if err := r.objects(ctx); err != nil {
 		return err
 	}

@@ -9,6 +9,12 @@ import (
 	"ebscope/internal/fleet"
 )
 
+// classOf names a VolumeAttributesClass of a cluster.
+type classOf struct {
+	cluster fleet.UID
+	name    string
+}
+
 // objects makes the classes that the plan needs, and moves the defaults. What a cluster declines is told, and keeps the steps
 // that need it from being sent; the rest of the plan goes on.
 func (r *run) objects(ctx context.Context) error {
@@ -23,6 +29,9 @@ func (r *run) objects(ctx context.Context) error {
 			return err
 		}
 		_, err := kube.EnsureAttributesClass(ctx, fleet.AttributesClass{Name: c.Name, Driver: c.Driver, Parameters: c.Parameters})
+		if ofObject(err) {
+			r.withoutClass[classOf{c.ClusterUID, c.Name}] = true
+		}
 		if err := r.declined(what, err); err != nil {
 			return err
 		}

@@ -121,6 +121,9 @@ func (r *run) one(ctx context.Context, s *migration.Step, k known) (*flight, boo
 	if kube == nil && s.Action == migration.ByClass {
 		return nil, false, r.end(s, Refused, time.Time{}, "no connection to cluster %s; name its context", s.Cluster)
 	}
+	if s.Action == migration.ByClass && r.withoutClass[classOf{s.ClusterUID, s.Class}] {
+		return nil, false, r.end(s, Refused, time.Time{}, "VolumeAttributesClass %s is not what the plan needs, and cannot be changed: delete it where no claim uses it, and apply the plan again", s.Class)
+	}
 	if kube != nil && s.ClaimUID != "" {
 		claim, why, err := claimOf(ctx, s, kube)
 		switch {
