@@ -43,7 +43,6 @@ var scanPermissions = []Permission{
 var migratePermissions = []Permission{
 	{"", "persistentvolumeclaims", "", "get", "what a claim asks for before it is changed, and how the change comes along", Always},
 	{"", "persistentvolumeclaims", "", "patch", "lets a claim ask for another VolumeAttributesClass and size", Always},
-	{"", "events", "", "list", "the driver's own reason where a change does not come along", Always},
 	{"storage.k8s.io", "storageclasses", "", "get", "whether a gp3 class of that name is there, and the same", Always},
 	{"storage.k8s.io", "storageclasses", "", "create", "a gp3 class for the default, where there is none", Always},
 	{"storage.k8s.io", "storageclasses", "", "patch", "moves the mark of the default class, and nothing else", Always},
