@@ -36,7 +36,15 @@ func TestPlanValidate(t *testing.T) {
 		"compressed too much":  {func(p *Plan) { p.Compress, p.Target = 1e9, result.Simulated }, "use 1 (not compressed) to 1000000"},
 		"compressed real path": {func(p *Plan) { p.Target = result.Path }, "emulated and simulated volumes only"},
 		"real path":            {func(p *Plan) { p.Target, p.Compress = result.Path, 1 }, ""},
-		"no phases":            {func(p *Plan) { p.Profile.Phases = nil }, "at least one volume and one phase"},
+		"a queue without one":  {func(p *Plan) { p.Engine = "psync" }, "--engine psync keeps no queue, but randread-qd32 on gp3 has queue depth 32"},
+		"a queue of one": {func(p *Plan) {
+			p.Engine = "psync"
+			for i := range p.Profile.Phases {
+				p.Profile.Phases[i].QueueDepth = 1
+			}
+		}, ""},
+		"too short for fio, simulated": {func(p *Plan) { p.Compress, p.Target = 600, result.Simulated }, ""},
+		"no phases":                    {func(p *Plan) { p.Profile.Phases = nil }, "at least one volume and one phase"},
 	} {
 		p := plan(t)
 		tt.change(&p)

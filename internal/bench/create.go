@@ -11,6 +11,7 @@ import (
 
 	"ebscope/internal/ebs"
 	"ebscope/internal/emulate"
+	"ebscope/internal/fio/process"
 	"ebscope/internal/result"
 	"ebscope/internal/workload"
 )
@@ -66,7 +67,14 @@ func (p Plan) Validate() error {
 			return err
 		}
 	}
+	if p.Target == result.Simulated { // what follows is about fio
+		return nil
+	}
 	for _, phase := range p.Profile.Compressed(p.Compress).Phases {
+		if process.Synchronous(p.Engine) && phase.QueueDepth > 1 && !phase.Layout() {
+			return fmt.Errorf("--engine %s keeps no queue, but %s on %s has queue depth %d: use an engine that does, such as %s, or give the phase queue_depth 1 and jobs",
+				p.Engine, phase.Name, phase.Volume, phase.QueueDepth, process.DefaultEngine)
+		}
 		if phase.Duration > 0 && phase.Duration < shortestPhase {
 			return fmt.Errorf("--compress %v leaves %v for %s on %s; fio needs %v: use a smaller one",
 				p.Compress, phase.Duration, phase.Name, phase.Volume, shortestPhase)

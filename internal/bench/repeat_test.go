@@ -13,8 +13,8 @@ import (
 // Each repeat has a directory of its own, with the plan of the first.
 func TestRepeats(t *testing.T) {
 	p, now := plan(t), time.Unix(1e9, 0)
-	p.Repeat, p.Engine, p.Command = &result.Repeat{Index: 1, Of: 3}, "psync", "ebscope bench --repeat 3"
-	first, err := Create(p, result.Environment{Engine: "psync", CPUs: 2}, now)
+	p.Repeat, p.Engine, p.Command = &result.Repeat{Index: 1, Of: 3}, "io_uring", "ebscope bench --repeat 3"
+	first, err := Create(p, result.Environment{Engine: "io_uring", CPUs: 2}, now)
 	if err != nil {
 		t.Fatal(err)
 	}

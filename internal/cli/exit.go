@@ -78,6 +78,7 @@ func declined(err error) bool {
 		bad         *bench.DeclinedError
 		unavailable *emulate.Unavailable
 		noFio       *process.NotFoundError
+		notFio      *process.NotFioError
 		oldFio      *process.TooOldError
 		noEngine    *process.EngineError
 		unmet       unmetError
@@ -87,7 +88,7 @@ func declined(err error) bool {
 		refused     *device.RefusedError
 	)
 	return isOneOf(err, cloud.ErrNoCredentials, cloud.ErrInvalid, cloud.ErrDenied) ||
-		errors.As(err, &bad) || errors.As(err, &unavailable) || errors.As(err, &noFio) || errors.As(err, &oldFio) || errors.As(err, &noEngine) ||
+		errors.As(err, &bad) || errors.As(err, &unavailable) || errors.As(err, &noFio) || errors.As(err, &notFio) || errors.As(err, &oldFio) || errors.As(err, &noEngine) ||
 		errors.As(err, &unmet) || errors.As(err, &rejected) || errors.As(err, &forbidden) || errors.As(err, &noCluster) || errors.As(err, &refused)
 }
 

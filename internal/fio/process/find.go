@@ -5,17 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"ebscope/internal/fio"
 )
-
-// DefaultEngine is the I/O engine of Linux that keeps a queue.
-const DefaultEngine = "libaio"
 
 // Fio is a fio that this program can use.
 type Fio struct {
@@ -31,6 +30,16 @@ type NotFoundError struct {
 
 func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("%s was not found; install it: %s", e.Path, e.Hint)
+}
+
+// NotFioError says that a program cannot be used as fio.
+type NotFioError struct {
+	Path   string
+	Reason string // what is wrong with it
+}
+
+func (e *NotFioError) Error() string {
+	return fmt.Sprintf("%s %s; name a fio with --fio", e.Path, e.Reason)
 }
 
 // TooOldError says that a fio is older than what this program understands.
@@ -58,14 +67,19 @@ func (e *EngineError) Error() string {
 }
 
 // Find looks for fio, by path or as a name in PATH, and makes sure that its version is understood and that it has the
-// I/O engine. Its errors are NotFoundError, TooOldError, EngineError, or whatever kept fio from answering.
+// I/O engine. Its errors are NotFoundError, NotFioError, TooOldError, EngineError, or whatever kept fio from answering.
 func Find(ctx context.Context, path, engine string) (Fio, error) {
 	found, err := exec.LookPath(path)
 	if err == nil {
 		found, err = filepath.Abs(found) // fio is started in another directory
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		return Fio{}, &NotFoundError{Path: path, Hint: installHint()}
+	case errors.Is(err, fs.ErrPermission):
+		return Fio{}, &NotFioError{Path: path, Reason: "cannot be executed"}
+	case err != nil:
+		return Fio{}, &NotFioError{Path: path, Reason: fmt.Sprintf("cannot be executed: %v", err)}
 	}
 	said, err := ask(ctx, found, "--version")
 	if err != nil {
@@ -73,7 +87,7 @@ func Find(ctx context.Context, path, engine string) (Fio, error) {
 	}
 	version, err := fio.ParseVersion(strings.TrimSpace(said))
 	if err != nil {
-		return Fio{}, fmt.Errorf("%s is not fio: %w", found, err)
+		return Fio{}, &NotFioError{Path: found, Reason: fmt.Sprintf("is not fio: %v", err)}
 	}
 	if !version.AtLeast(fio.Oldest) {
 		return Fio{}, &TooOldError{Path: found, Found: version, Needed: fio.Oldest, Hint: installHint()}
@@ -88,31 +102,28 @@ func Find(ctx context.Context, path, engine string) (Fio, error) {
 	return Fio{Path: found, Version: version}, nil
 }
 
+// patience is how long a fio may take to say its version or its engines. It answers in milliseconds.
+var patience = 10 * time.Second
+
 func ask(ctx context.Context, path, question string) (string, error) {
-	said, err := exec.CommandContext(ctx, path, question).Output()
+	asking, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	cmd := exec.CommandContext(asking, path, question)
+	cmd.WaitDelay = time.Second // a child of the program may hold its output open
+	said, err := cmd.Output()
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
+	if asking.Err() != nil {
+		return "", &NotFioError{Path: path, Reason: fmt.Sprintf("did not answer to %s within %v", question, patience)}
+	}
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return "", fmt.Errorf("%s %s failed (%w): %s", path, question, err, strings.TrimSpace(string(exit.Stderr)))
+		return "", &NotFioError{Path: path, Reason: fmt.Sprintf("%s failed (%v): %s", question, err, strings.TrimSpace(string(exit.Stderr)))}
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s %s: %w", path, question, err)
+		return "", &NotFioError{Path: path, Reason: fmt.Sprintf("cannot be asked for %s: %v", question, err)}
 	}
 	return string(said), nil
-}
-
-// alternatives picks the engines that read and write a file or a disk, best first.
-func alternatives(engines []string) (fit []string) {
-	for _, name := range []string{"libaio", "io_uring", "posixaio", "windowsaio"} {
-		if slices.Contains(engines, name) {
-			fit = append(fit, name)
-		}
-	}
-	if slices.Contains(engines, "psync") {
-		fit = append(fit, "psync (for queue depth 1)")
-	}
-	return fit
 }
 
 // installHint is the command that installs fio on this system.

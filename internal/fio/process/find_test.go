@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ebscope/internal/fio"
 	"ebscope/internal/fio/process"
@@ -65,13 +66,38 @@ func TestFindTooOld(t *testing.T) {
 }
 
 func TestFindSomethingElse(t *testing.T) {
-	_, err := process.Find(t.Context(), program(t, "echo GNU fortune 1.0"), "libaio")
-	if err == nil || !strings.Contains(err.Error(), "is not fio") {
-		t.Errorf("error %v", err)
+	text := program(t, "echo fio-3.33")
+	if err := os.Chmod(text, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	_, err = process.Find(t.Context(), program(t, "echo no thanks >&2; exit 3"), "libaio")
-	if err == nil || !strings.Contains(err.Error(), "no thanks") {
-		t.Errorf("error %v, want one that quotes the program", err)
+	process.SetPatience(t, 200*time.Millisecond)
+	for name, tt := range map[string]struct{ path, want string }{
+		"other program":  {program(t, "echo GNU fortune 1.0"), "is not fio"},
+		"fails":          {program(t, "echo no thanks >&2; exit 3"), "no thanks"},
+		"not executable": {text, "cannot be executed"},
+		"directory":      {t.TempDir(), "is a directory"},
+		"hangs":          {program(t, "sleep 60"), "did not answer to --version within 200ms"},
+	} {
+		_, err := process.Find(t.Context(), tt.path, "libaio")
+		var other *process.NotFioError
+		if !errors.As(err, &other) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: error %v, want a NotFioError with %q", name, err, tt.want)
+		}
+	}
+}
+
+// What is called synchronous is what fio itself gives a queue depth of 1.
+func TestSynchronous(t *testing.T) {
+	f := realFio(t)
+	for engine, want := range map[string]bool{"psync": true, "sync": true, "vsync": true, "pvsync": true, "pvsync2": true, "mmap": true, "libaio": false, "posixaio": false} {
+		said, err := exec.Command(f.Path, "--name=x", "--ioengine="+engine, "--rw=read", "--size=4k", "--iodepth=4", //nolint:gosec // the fio of this machine
+			"--filename="+filepath.Join(t.TempDir(), "file")).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", engine, err, said)
+		}
+		if capped := strings.Contains(string(said), "capped at 1"); process.Synchronous(engine) != want || capped != want {
+			t.Errorf("%s: synchronous %v, fio caps its queue %v; want %v", engine, process.Synchronous(engine), capped, want)
+		}
 	}
 }
 
