@@ -42,6 +42,7 @@ type Cluster struct {
 
 	etcd, api, controllers, scheduler *process
 	simulator                         *process // nil where nodes are real
+	driver, resizer                   *process // nil before StartResizer
 	nodes                             []*node
 	volumes                           *provisioner
 }
@@ -159,7 +160,7 @@ func (c *Cluster) Close(ctx context.Context) error {
 	for _, n := range c.nodes {
 		err = errors.Join(err, removeCgroups(ending, n.cgroups))
 	}
-	for _, p := range []*process{c.simulator, c.scheduler, c.controllers, c.api, c.etcd} {
+	for _, p := range []*process{c.resizer, c.driver, c.simulator, c.scheduler, c.controllers, c.api, c.etcd} {
 		p.stop(ending)
 	}
 	return errors.Join(err, removeFolder(c.dir), c.lock.Close())

@@ -66,12 +66,15 @@ func (c *Cluster) StartAPIServer(ctx context.Context) (err error) {
 	if c.External() {
 		return errExternal
 	}
+	if err := os.WriteFile(c.file("audit.yaml"), []byte(auditPolicy), 0o644); err != nil {
+		return err
+	}
 	c.api, err = c.start("kube-apiserver", 0, "kube-apiserver", "--etcd-servers="+c.etcdURL,
 		"--bind-address="+loopback, "--advertise-address="+loopback, "--secure-port="+strconv.Itoa(c.apiPort),
 		"--cert-dir="+filepath.Join(c.dir, "certs"), "--token-auth-file="+c.file("tokens.csv"), "--authorization-mode=RBAC",
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-signing-key-file="+c.file("sa.key"),
 		"--service-account-key-file="+c.file("sa.pub"), "--service-cluster-ip-range=10.96.0.0/24",
-		"--kubelet-preferred-address-types=InternalIP")
+		"--kubelet-preferred-address-types=InternalIP", "--audit-policy-file="+c.file("audit.yaml"), "--audit-log-path="+c.auditLog())
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,9 @@
 // Claims of the classes GP2, GP3 and Results get volumes of their own size, made for them and removed after them, as with a CSI
 // driver; Cluster.Volume gives a test the credit bucket behind a claim. Pods run Image, which is on every node.
 //
+// StartResizer adds csi-resizer with a CSI driver whose volumes are those of an EC2 that the test gives; Requests says what a
+// user has asked of the API server.
+//
 // Each node is a process namespace with a mount namespace. Ending its first process ends all that the node runs and unmounts
 // all that it has mounted, so that nothing outlives the tests, not even when they are killed; the next Open removes files,
 // control groups and volumes of killed ones. Clusters can run side by side.
