@@ -40,8 +40,8 @@ type Page struct {
 	Kind        Kind      `json:"kind"`
 	Read        Direction `json:"read"`
 	Write       Direction `json:"write"`
-	Volume      Exceeded  `json:"volume"`   // limits of the volume; never counted for an instance store
-	Instance    Exceeded  `json:"instance"` // limits of the instance
+	Volume      Exceeded  `json:"volume_exceeded"`   // limits of the volume; never counted for an instance store
+	Instance    Exceeded  `json:"instance_exceeded"` // limits of the instance
 	QueueLength uint64    `json:"queue_length"`
 }
 
@@ -53,6 +53,14 @@ type Direction struct {
 	Latencies  []Bin         `json:"latencies"` // of all operations
 	// BySize counts operations by their size too, where the volume does: an instance store.
 	BySize []Sized `json:"by_size,omitempty"`
+}
+
+// Mean is the mean latency, zero where nothing was done.
+func (d Direction) Mean() time.Duration {
+	if d.Operations == 0 {
+		return 0
+	}
+	return time.Duration(float64(d.Time) / float64(d.Operations))
 }
 
 // Exceeded is the time for which more was asked for than a limit allows.

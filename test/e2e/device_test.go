@@ -129,6 +129,17 @@ func TestDeviceTwice(t *testing.T) {
 	}
 }
 
+// A device without counters of its own says so.
+func TestStatsOfAnotherDevice(t *testing.T) {
+	path, _ := loopDevice(t)
+	if o := run(t, t.TempDir(), "stats", path); o.code != 4 || !strings.Contains(o.stderr, "has no NVMe statistics") {
+		t.Errorf("exit %d, want 4\n%s", o.code, o.stderr)
+	}
+	if o := run(t, t.TempDir(), "stats", path, "--interval", "10ms"); o.code != 2 {
+		t.Errorf("ten times a second: exit %d, want 2\n%s", o.code, o.stderr)
+	}
+}
+
 // A path given without its target is a mistake of the user.
 func TestDeviceWrongUse(t *testing.T) {
 	needs(t)
