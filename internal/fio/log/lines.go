@@ -51,6 +51,10 @@ func (w *worker) wrongTimes() {
 	}
 	w.notes.skipped += o.more
 	w.lines -= int64(len(o.strays)) + o.more
+	for _, c := range o.copies {
+		w.notes.skip(c.number, "skipped: from here on, %d lines are those before once more, each time with each value: was the log appended to itself?", c.lines)
+		w.lines -= c.lines
+	}
 }
 
 // holds says whether a line of so many columns has those that matter where lines of the log have them. What else is

@@ -155,7 +155,9 @@ func read(name string, r io.Reader, o Options, size int) (*Log, error) {
 		if total.lines == 0 {
 			return nil, unusable(name, begins, fault, at)
 		}
-		l.finish(total)
+		if err := l.finish(total); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
 		return l, nil
 	}
 }
@@ -166,11 +168,17 @@ func (l *Log) describe(h head) {
 	l.Window = time.Duration(h.window) * time.Millisecond
 }
 
-// finish takes over what was counted, and says what is in doubt.
-func (l *Log) finish(w *worker) {
-	w.ordered.settle()
+// finish takes over what was counted, and says what is in doubt. An error says why nothing can be told from it.
+func (l *Log) finish(w *worker) error {
+	if err := w.ordered.settle(); err != nil {
+		return err
+	}
+	w.ordered.uncopy()
 	w.wrongTimes()
-	l.Lines, l.Skipped = w.lines, w.notes.skipped
+	if !l.PerIO {
+		l.Window = time.Duration(w.ordered.window) * time.Millisecond
+	}
+	l.Lines, l.Skipped = w.lines, w.notes.skipped+w.ordered.copied()
 	l.Tracks = w.tracks()
 	l.Notes = w.notes.list(l.File)
 	doubt := func(format string, arguments ...any) {
@@ -199,6 +207,7 @@ func (l *Log) finish(w *worker) {
 			doubt("its latencies are in µs if an fio before 3.0 wrote it, else in ns: nothing says which, so they are left out; --latency-unit us, or ns, says it")
 		}
 	}
+	return nil
 }
 
 // SharedLog is in the note on a log that is read as of several jobs because its time goes back. Whoever knows that the
@@ -208,11 +217,10 @@ const SharedLog = "jobs that share the log"
 // disorder says how a log is read in which time goes back.
 func (l *Log) disorder(o ordered, doubt func(string, ...any)) {
 	switch n := len(o.jobs) - 1; {
+	case o.sorted:
+		doubt("time goes back at line %d, and later, but no time comes twice: its lines were put in order", o.back)
 	case n <= 0:
 		return
-	case o.muddle:
-		doubt("time goes back at %d of its %d lines: they are in no order of time, and what is read of their course is in doubt", o.backs-1, l.Lines)
-		o.back = o.jobs[1].named[0].number
 	default:
 		doubt("time goes back at line %d: read as %d %s, their %s", o.back, n+1, SharedLog,
 			map[bool]string{true: "rates are added", false: "latencies are averaged"}[o.rates])

@@ -10,18 +10,6 @@ import (
 	"ebscope/internal/result"
 )
 
-// Lines in no order are not those of as many jobs.
-func TestTimeThatGoesBackAtEveryLine(t *testing.T) {
-	var b strings.Builder
-	for i := 59; i > 0; i-- {
-		fmt.Fprintf(&b, "%d000, 3000, 0, 0\n", i)
-	}
-	l := mustRead(t, "a_iops.1.log", b.String(), Options{})
-	if len(l.Notes) != 1 || l.Notes[0].Line != 2 || !strings.Contains(l.Notes[0].Text, "time goes back at 58 of its 59 lines") {
-		t.Errorf("notes %+v", l.Notes)
-	}
-}
-
 // What is odd about a log is said, with its line, and what can be read of it is.
 func TestOdd(t *testing.T) {
 	const row = "1000, 3000, 0, 0\n"

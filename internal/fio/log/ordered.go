@@ -1,6 +1,7 @@
 package log
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -19,8 +20,9 @@ type ordered struct {
 	backs  int64 // lines that continue no job
 	back   int   // the number of the first line of the second job, once that is told
 	strays []stray
-	more   int64 // strays that are not named
-	muddle bool  // lines are in no order
+	more   int64    // strays that are not held
+	sorted bool     // the lines of one job were in no order, and have been put in it
+	copies []copied // jobs that are left out
 }
 
 // lane is what may be the lines of one job.
@@ -33,8 +35,16 @@ type lane struct {
 
 // stray is a line with a time that is of no job.
 type stray struct {
-	number int
-	t, v   uint64
+	number     int
+	t, v, peak uint64
+	direction  Direction
+}
+
+// cell is the line as a window.
+func (s stray) cell() Cell {
+	return Cell{
+		End: time.Duration(s.t) * time.Millisecond, Count: 1, Sum: float64(s.v), Min: float64(s.v), Max: float64(max(s.v, s.peak)),
+	}
 }
 
 // line is one direction of one job. When it gets too long, its windows are joined in pairs.
@@ -60,6 +70,8 @@ const (
 	// maxCells bounds what is held of an averaged log: 45 days of reads and writes, a line a second.
 	maxCells = 1 << 18
 	maxLanes = 1 << 12
+	// maxStrays is how many lines may be out of order in a log that is put in order.
+	maxStrays = 1 << 16
 )
 
 // repeats says whether a line is the one before it in its direction once more, which no second job explains, unless jobs
@@ -91,13 +103,14 @@ func (o *ordered) add(t, v, peak uint64, d Direction, number int) {
 	if o.per == 0 {
 		o.per = 1
 	}
+	this := stray{number: number, t: t, v: v, peak: peak, direction: d}
 	j := o.continued(t, d)
 	if j == nil && o.withdraw(t, d) {
 		j = o.recent
 	}
 	if j == nil {
 		if o.backs++; len(o.jobs) > maxLanes {
-			o.discard(stray{number: number, t: t, v: v})
+			o.discard(this)
 			o.lost()
 			return
 		}
@@ -113,7 +126,7 @@ func (o *ordered) add(t, v, peak uint64, d Direction, number int) {
 	o.recent = j
 	j.last = max(j.last, t)
 	if j.count++; len(j.named) < maxNotes {
-		j.named = append(j.named, stray{number: number, t: t, v: v})
+		j.named = append(j.named, this)
 	}
 	p := j.sides[d]
 	if p == nil {
@@ -123,8 +136,8 @@ func (o *ordered) add(t, v, peak uint64, d Direction, number int) {
 	}
 	p.push(o.per)
 	p.before, p.time, p.value, p.number = p.time, t, v, number
-	p.held = Cell{End: time.Duration(t) * time.Millisecond, Count: 1, Sum: float64(v), Min: float64(v), Max: float64(max(v, peak)), gap: p.gap}
-	p.gap = 0
+	p.held = this.cell()
+	p.held.gap, p.gap = p.gap, 0
 	if len(p.cells) > max(maxCells/o.sides, 1024) {
 		o.per *= 2
 		for _, j := range o.jobs {
@@ -180,7 +193,7 @@ func (o *ordered) withdraw(t uint64, d Direction) bool {
 	if p == nil || p.held.Count == 0 || p.before == 0 || t <= p.before || 2*(t-p.before) > next*o.window || 2*(p.time-t) <= 3*o.window {
 		return false
 	}
-	o.discard(stray{number: p.number, t: p.time, v: p.value})
+	o.discard(stray{number: p.number, t: p.time, v: p.value, peak: uint64(p.held.Max), direction: d})
 	o.recent.named = slices.DeleteFunc(o.recent.named, func(s stray) bool { return s.number == p.number })
 	o.recent.count--
 	p.held, p.time = Cell{}, p.before
@@ -195,47 +208,11 @@ func (o *ordered) withdraw(t uint64, d Direction) bool {
 }
 
 func (o *ordered) discard(s stray) {
-	if len(o.strays) < maxNotes {
+	if len(o.strays) < maxStrays {
 		o.strays = append(o.strays, s)
 	} else {
 		o.more++
 	}
-}
-
-// settle tells jobs from lines with a wrong time: a job begins about when the others did, and runs on.
-func (o *ordered) settle() {
-	const enough = 10 // lines
-	var lines, longest int64
-	for _, j := range o.jobs {
-		lines, longest = lines+j.count, max(longest, j.count)
-	}
-	if o.muddle = lines >= enough && o.backs-1 > lines/2; o.muddle || len(o.jobs) < 2 {
-		return
-	}
-	var kept []*lane
-	for _, j := range o.jobs {
-		if j.count*10 < longest || len(kept) > 0 && !o.beside(j, kept[0], longest) {
-			for _, s := range j.named {
-				o.discard(s)
-			}
-			o.more += j.count - int64(len(j.named))
-			continue
-		}
-		if len(kept) == 1 {
-			o.back = j.named[0].number
-		}
-		kept = append(kept, j)
-	}
-	o.jobs = kept
-}
-
-// beside says whether a job can have run with the first one.
-func (o *ordered) beside(j, first *lane, longest int64) bool {
-	late := max(j.first, first.first) - min(j.first, first.first)
-	if j.count == 1 {
-		return longest <= 2 && late <= o.window/2
-	}
-	return late <= max(3*o.window, (first.last-first.first)/10)
 }
 
 // push moves the held line to the others.
@@ -282,7 +259,9 @@ func (o *ordered) list() (all []Track) {
 			l.push(o.per)
 			l.held = Cell{}
 			for _, s := range o.strays { // it may be the time that is right, and the place that is not
-				if i := slices.IndexFunc(l.cells, func(c Cell) bool { return c.End > time.Duration(s.t)*time.Millisecond }); i >= 0 {
+				at := time.Duration(s.t)*time.Millisecond + 1
+				i, _ := slices.BinarySearchFunc(l.cells, at, func(c Cell, at time.Duration) int { return cmp.Compare(c.End, at) })
+				if i < len(l.cells) {
 					l.cells[i].gap |= skipped
 				}
 			}

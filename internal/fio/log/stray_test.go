@@ -70,11 +70,12 @@ func with(lines []string, number int, line string) []string {
 // Jobs that share a log add up, whether their lines follow one another or take turns, and however long each runs.
 func TestJobsShareALog(t *testing.T) {
 	long := minute()
-	var short, turns []string
+	var short, other, turns []string
 	for i := 1; i <= 20; i++ {
 		short = append(short, fmt.Sprintf("%d001, 1000, 0, 0", i))
 	}
 	for i, line := range minute() {
+		other = append(other, fmt.Sprintf("%d000, %d, 0, 0", i+1, 3000+(i+2)%3))
 		turns = append(turns, line, fmt.Sprintf("%d000, %d, 0, 0", i+1, 1000+i))
 	}
 	for _, c := range []struct {
@@ -85,7 +86,7 @@ func TestJobsShareALog(t *testing.T) {
 	}{
 		{"the longer first", append(minute(), short...), 4001, 4001, 60 * second},
 		{"the shorter first", append(slices.Clone(short), long...), 4001, 4001, 60 * second},
-		{"three", append(append(minute(), short...), long...), 7002, 7002, 60 * second},
+		{"three", append(append(minute(), short...), other...), 7003, 7003, 60 * second},
 		// 1 and 10 are 1 modulo 3: 3,001, with 1,000 in the first second and 1,009 in the tenth.
 		{"taking turns", turns, 4001, 4010, 60 * second},
 	} {
