@@ -66,7 +66,7 @@ func (t *emulatedTarget) open(ctx context.Context, state json.RawMessage) (map[s
 	for i, v := range profile.Volumes {
 		device, err := emulate.Attach(ctx, emulate.Config{
 			Name: v.Name, Volume: v.Config, Catalog: t.catalog, Host: t.host, Compress: t.run.Compress,
-			Image: filepath.Join(images, v.Name+imageSuffix), Latency: v.ServiceLatency(), Seed: uint64(i + 1),
+			Image: filepath.Join(images, v.Name+imageSuffix), Kinds: v.Service(), Seed: uint64(i + 1),
 		})
 		if err != nil {
 			return nil, err

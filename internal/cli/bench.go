@@ -36,6 +36,8 @@ type benchOptions struct {
 	profile  string
 	target   string
 	paths    map[string]string
+	volumes  []string
+	latency  string // file
 	compress float64
 	resume   string
 	repeat   int
@@ -104,6 +106,8 @@ as 'runs/ID-r*'. Emulated volumes start with the same credits each time; a real 
 	f.StringToStringVar(&o.paths, "path", nil, "NAME=DIR: directory on the volume NAME of the profile, for --target path; volumes without one are left out")
 	f.StringToStringVar(&o.device.devices, "device", nil, "NAME=DEVICE: block device of the volume NAME of the profile, for --target device; volumes without one are left out")
 	f.StringArrayVar(&o.device.destructive, "destructive", nil, "DEVICE: repeats a device that --device names, so that a profile may overwrite it")
+	f.StringArrayVar(&o.volumes, "volume", nil, "NAME=TYPE:SIZE[,iops=N][,throughput=NMiB/s]: instead of the profile's volume of that name")
+	latencyFlag(cmd, &o.latency)
 	f.Float64Var(&o.compress, "compress", 1, "divide every time constant by this; emulated volumes only (default 60 for "+defaultProfile+")")
 	f.StringVar(&o.resume, "resume", "", "go on with the run in this directory")
 	f.IntVar(&o.repeat, "repeat", 1, "run the profile so many times, for compare")
@@ -123,7 +127,7 @@ func runBench(ctx context.Context, o benchOptions, catalog *ebs.Catalog, given f
 	var devices deviceClaims
 	defer func() { err = errors.Join(err, devices.close()) }()
 	if o.resume != "" {
-		for _, flag := range []string{"profile", "target", "path", "device", "compress", "repeat", "runs", "engine", catalogFlag} {
+		for _, flag := range []string{"profile", "target", "path", "volume", "latency-profile", "device", "compress", "repeat", "runs", "engine", catalogFlag} {
 			if given(flag) {
 				return usage("--resume goes on with the run as it was; leave out --%s", flag)
 			}
@@ -143,7 +147,7 @@ func runBench(ctx context.Context, o benchOptions, catalog *ebs.Catalog, given f
 			return errors.Join(err, d.Release())
 		}
 	} else {
-		plan, err := newPlan(o, catalog, given)
+		plan, err := newPlan(o, catalog, given, stderr)
 		if err != nil {
 			return usageError{err}
 		}

@@ -148,7 +148,7 @@ func runBenchKubernetes(ctx context.Context, o benchOptions, catalog *ebs.Catalo
 			return usage("--%s means nothing with --target kubernetes: %s", flag, instead)
 		}
 	}
-	plan, err := newPlan(o, catalog, given)
+	plan, err := newPlan(o, catalog, given, stderr)
 	if err != nil {
 		return usageError{err}
 	}

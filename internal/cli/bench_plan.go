@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -13,9 +14,18 @@ import (
 	"ebscope/internal/workload"
 )
 
-func newPlan(o benchOptions, catalog *ebs.Catalog, given func(flag string) bool) (bench.Plan, error) {
+func newPlan(o benchOptions, catalog *ebs.Catalog, given func(flag string) bool, stderr io.Writer) (bench.Plan, error) {
 	profile, err := loadProfile(catalog, o.profile)
 	if err != nil {
+		return bench.Plan{}, err
+	}
+	if profile, err = override(profile, o.volumes); err != nil {
+		return bench.Plan{}, err
+	}
+	if o.latency != "" && result.Target(o.target) != result.Emulated {
+		return bench.Plan{}, errors.New("--latency-profile is for emulated volumes: others have a latency of their own; leave it out")
+	}
+	if profile, err = withLatencies(profile, o.latency, stderr); err != nil {
 		return bench.Plan{}, err
 	}
 	plan := bench.Plan{
@@ -112,6 +122,12 @@ func benchCommand(o benchOptions, plan bench.Plan) string {
 	}
 	for _, device := range o.device.destructive {
 		parts = append(parts, "--destructive "+quoted(device))
+	}
+	for _, v := range o.volumes {
+		parts = append(parts, "--volume "+quoted(v))
+	}
+	if o.latency != "" {
+		parts = append(parts, "--latency-profile "+quoted(o.latency))
 	}
 	if o.engine != process.DefaultEngine {
 		parts = append(parts, "--engine "+o.engine)

@@ -31,6 +31,7 @@ type emulateOptions struct {
 	credits    string
 	compress   float64
 	image      string
+	latency    string // file
 	mount      string
 	mkfs       string
 }
@@ -66,6 +67,7 @@ volume does. Ctrl-C takes it down again.`,
 	f.StringVar(&o.credits, "credits", "100%", "share of the burst credits at the start")
 	f.Float64Var(&o.compress, "compress", 1, "divide every time constant by this")
 	f.StringVar(&o.image, "image", "", "file that keeps the data (default: a temporary one, deleted at the end)")
+	latencyFlag(cmd, &o.latency)
 	f.StringVar(&o.mount, "mount", "", "directory to mount the volume at; needs root")
 	f.StringVar(&o.mkfs, "mkfs", "", "format the volume first: "+strings.Join(emulate.FileSystems(), ", ")+"; this erases what --image holds; needs root")
 	return cmd
@@ -124,9 +126,17 @@ func emulateConfig(o emulateOptions, catalog *ebs.Catalog, stderr io.Writer) (em
 		}
 		limits = &instance
 	}
+	latencies, err := readLatencies(o.latency)
+	if err != nil {
+		return emulate.Config{}, err
+	}
+	kinds := latencies.Service(volume.Type)
+	if latencies != nil && kinds == nil {
+		return emulate.Config{}, fmt.Errorf("--latency-profile %s has no latency of %s", o.latency, volume.Type)
+	}
 	return emulate.Config{
 		Name: o.volumeType, Volume: volume, Catalog: catalog, Host: emulate.NewHost(limits, o.compress), Compress: o.compress,
-		Image: o.image, Latency: model.DefaultLatency, Seed: 1,
+		Image: o.image, Latency: model.DefaultLatency, Kinds: kinds, Seed: 1,
 	}, nil
 }
 

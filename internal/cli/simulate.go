@@ -30,6 +30,7 @@ type simulateOptions struct {
 	against  string
 	runs     string
 	output   string
+	latency  string // file
 	catalog  string // as on the command line
 }
 
@@ -51,7 +52,7 @@ With --against, it predicts a run that was measured, and prints prediction and m
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.catalog = catalogArgument(cmd)
 			if o.against != "" {
-				for _, flag := range []string{"profile", "instance", "volume", "compress"} {
+				for _, flag := range []string{"profile", "instance", "volume", "compress", "latency-profile"} {
 					if cmd.Flags().Changed(flag) {
 						return usage("--against predicts the run as it was; leave out --%s", flag)
 					}
@@ -76,6 +77,7 @@ With --against, it predicts a run that was measured, and prints prediction and m
 	f.Float64Var(&o.compress, "compress", 1, "divide every time constant by this")
 	f.StringVar(&o.against, "against", "", "predict the run in this directory, and compare")
 	f.StringVar(&o.runs, "runs", "runs", "folder for run directories")
+	latencyFlag(cmd, &o.latency)
 	outputFlag(cmd, &o.output, "text", "json")
 	return cmd
 }
@@ -95,6 +97,12 @@ func runSimulate(ctx context.Context, o simulateOptions, catalog *ebs.Catalog, s
 	}
 	for _, v := range o.volumes {
 		command += " --volume " + v
+	}
+	if profile, err = withLatencies(profile, o.latency, stderr); err != nil {
+		return usageError{err}
+	}
+	if o.latency != "" {
+		command += " --latency-profile " + quoted(o.latency)
 	}
 	command += o.catalog
 	plan := bench.Plan{

@@ -39,6 +39,8 @@ type Config struct {
 	Image string
 	// Latency is the service-latency profile. Nil means none: an I/O that no bucket holds back completes at once.
 	Latency model.Latency
+	// Kinds is the profile by kind of I/O; it takes the place of Latency. Nil: Latency holds for all.
+	Kinds model.Service
 	// Seed makes the drawn latencies repeatable.
 	Seed uint64
 	// FileOnly serves the bare FUSE file even where a loop device could be attached.
@@ -62,7 +64,20 @@ func (c Config) validate() error {
 			return fmt.Errorf("volume %s: %w", c.Name, err)
 		}
 	}
+	if c.Kinds != nil {
+		if err := c.Kinds.Validate(); err != nil {
+			return fmt.Errorf("volume %s: %w", c.Name, err)
+		}
+	}
 	return nil
+}
+
+// service is the profile by kind of I/O, nil where there is none.
+func (c Config) service() model.Service {
+	if c.Kinds == nil && c.Latency != nil {
+		return model.Service{{Latency: c.Latency}}
+	}
+	return c.Kinds
 }
 
 func (c Config) catalog() *ebs.Catalog {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ebscope/internal/model"
+	"ebscope/internal/units"
 )
 
 func TestClock(t *testing.T) {
@@ -43,20 +44,20 @@ func TestClock(t *testing.T) {
 
 func TestSampler(t *testing.T) {
 	l := model.DefaultLatency
-	s := newSampler(l, 1)
+	s := newSampler(model.Service{{Latency: l}}, 1)
 	var sum time.Duration
 	const n = 100_000
 	for range n {
-		sum += s.draw()
+		sum += s.draw(false, 4*units.KiB)
 	}
 	// The standard deviation is about 0.08 ms, so the mean of 100,000 is good to 1 µs.
 	if mean := sum / n; (mean - 564*time.Microsecond).Abs() > time.Microsecond {
 		t.Errorf("mean %v, want 0.564 ms", mean)
 	}
-	if a, b := newSampler(l, 7).draw(), newSampler(l, 7).draw(); a != b {
+	if a, b := newSampler(model.Service{{Latency: l}}, 7).draw(false, 4*units.KiB), newSampler(model.Service{{Latency: l}}, 7).draw(false, 4*units.KiB); a != b {
 		t.Error("the same seed draws different latencies")
 	}
-	if got := newSampler(nil, 1).draw(); got != 0 {
+	if got := newSampler(nil, 1).draw(false, 4*units.KiB); got != 0 {
 		t.Errorf("no profile draws %v, want 0", got)
 	}
 }
@@ -66,7 +67,7 @@ func TestSampler(t *testing.T) {
 func TestSamplerJitter(t *testing.T) {
 	const us = time.Microsecond
 	l := model.DefaultLatency
-	s := newSampler(l, 1)
+	s := newSampler(model.Service{{Latency: l}}, 1)
 	for _, c := range []struct{ jitter, below, above time.Duration }{
 		{0, 120 * us, 631 * us},
 		// √(1 − (50 ÷ 81.6)²) = 0.790 of 120 µs is 95; above the median nothing is left.
@@ -74,22 +75,22 @@ func TestSamplerJitter(t *testing.T) {
 		{100 * us, 0, 0},
 	} {
 		s.setJitter(c.jitter)
-		if got := s.narrow.Mean(); (got - l.Mean()).Abs() > us {
+		if got := s.narrow[0].Latency.Mean(); (got - l.Mean()).Abs() > us {
 			t.Errorf("jitter %v: mean %v, want that of the profile, %v", c.jitter, got, l.Mean())
 		}
-		middle := s.narrow.Quantile(0.5)
-		below, above := middle-s.narrow.Quantile(0), s.narrow.Quantile(1)-middle
+		middle := s.narrow[0].Latency.Quantile(0.5)
+		below, above := middle-s.narrow[0].Latency.Quantile(0), s.narrow[0].Latency.Quantile(1)-middle
 		if (below-c.below).Abs() > us || (above-c.above).Abs() > us {
 			t.Errorf("jitter %v: %v below and %v above the median, want %v and %v", c.jitter, below, above, c.below, c.above)
 		}
 	}
 	s.setJitter(0)
-	if got := s.narrow.Quantile(0.5); got != l.Quantile(0.5) {
+	if got := s.narrow[0].Latency.Quantile(0.5); got != l.Quantile(0.5) {
 		t.Errorf("a quiet machine draws a median of %v, want the profile's", got)
 	}
 	none := newSampler(nil, 1)
 	none.setJitter(us)
-	if got := none.draw(); got != 0 {
+	if got := none.draw(false, 4*units.KiB); got != 0 {
 		t.Errorf("no profile draws %v, want 0", got)
 	}
 }

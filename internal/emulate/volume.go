@@ -75,7 +75,7 @@ func (v *volume) arrive(write bool, offset, size units.Bytes) request {
 		return r
 	}
 	admission := v.admit(t, offset, size)
-	done := max(admission.At, t+max(0, v.latency.draw()-v.overhead))
+	done := max(admission.At, t+max(0, v.latency.draw(write, size)-v.overhead))
 	v.host.clock.completes(done)
 	r.due, r.charged = now.Add(done-t), true
 	v.counters.InFlight++

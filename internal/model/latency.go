@@ -34,9 +34,9 @@ func NamedLatency(name string) (Latency, bool) {
 	case "m5.xlarge-gp3":
 		return DefaultLatency, true
 	case "c5.large-gp2":
-		return DefaultLatency.withMean(320 * time.Microsecond), true
+		return DefaultLatency.WithMean(320 * time.Microsecond), true
 	case "c5.large-gp3":
-		return DefaultLatency.withMean(920 * time.Microsecond), true
+		return DefaultLatency.WithMean(920 * time.Microsecond), true
 	default:
 		return nil, false
 	}
@@ -45,8 +45,8 @@ func NamedLatency(name string) (Latency, bool) {
 // LatencyNames lists the names that NamedLatency knows.
 func LatencyNames() []string { return []string{"c5.large-gp2", "c5.large-gp3", "m5.xlarge-gp3"} }
 
-// withMean stretches the curve so that it has the given mean.
-func (l Latency) withMean(mean time.Duration) Latency {
+// WithMean stretches the curve so that it has the given mean.
+func (l Latency) WithMean(mean time.Duration) Latency {
 	stretched := make(Latency, len(l))
 	for i, p := range l {
 		stretched[i] = LatencyPoint{p.Share, time.Duration(float64(p.Within) * float64(mean) / float64(l.Mean()))}

@@ -173,12 +173,16 @@ func (c *chart) scale(unit string) {
 			lowX, highX = min(lowX, x), max(highX, x)
 			lowY, highY = min(lowY, *l.Values[i]), max(highY, *l.Values[i])
 			if !slices.ContainsFunc(ticks, func(p place) bool { return math.Abs(p.At-x) < 0.12 }) {
-				ticks = append(ticks, place{x, figure(math.Round(math.Pow(10, x)))})
+				ticks = append(ticks, place{x, units.Thousands(math.Pow(10, x))})
 			}
 		}
 	}
 	c.X = &axis{Label: "I/Os in flight, logarithmic", Low: lowX - 0.05, High: highX + 0.05, Ticks: ticks}
 	c.Y = decades(lowY, highY, unit+", logarithmic")
+	for i := range c.Marks { // words at the foot, where a knee's curve is not
+		c.Marks[i].Before = c.Y.Low + (c.Y.High-c.Y.Low)/8
+		c.Marks[i].After = c.Marks[i].Before
+	}
 }
 
 // knees marks where curves bend, once for all that bend at the same number in flight.

@@ -18,7 +18,7 @@ type disk struct {
 // volume is a model volume and how it serves what it has admitted.
 type volume struct {
 	*model.Volume
-	service model.Latency
+	service model.Service
 	slowest time.Duration // of service
 	restore *restore      // nil where no block is missing
 }
@@ -41,10 +41,10 @@ func newDisks(catalog *ebs.Catalog, profile workload.Profile, compress float64) 
 	}
 	disks := make(map[string]*disk, len(profile.Volumes)+len(profile.Stripes))
 	for _, v := range profile.Volumes {
-		service := v.ServiceLatency()
+		service := v.Service()
 		m := &volume{
 			Volume:  model.NewVolume(catalog.Performance(v.Config), compress, instance),
-			service: service, slowest: service.Quantile(1),
+			service: service, slowest: service.Slowest().Quantile(1),
 		}
 		m.SetCredits(0, v.Balance)
 		if v.Restored != nil {
@@ -110,7 +110,7 @@ func (v *volume) serve(l *loop, t, ready time.Duration, size units.Bytes) served
 	// Most I/Os of a busy volume wait for admission beyond the longest service latency: no need to look theirs up.
 	u, at := l.random.Float64(), admission.At
 	if at < ready+v.slowest {
-		at = max(at, ready+v.service.Quantile(u))
+		at = max(at, ready+v.service.Of(l.writing, size).Quantile(u))
 	}
 	return served{at, v.WaitedForCredits(admission)}
 }

@@ -22,6 +22,7 @@ type loop struct {
 	record *recorder
 
 	sequential bool
+	writing    bool // the I/O that is issued
 
 	start, deadline time.Duration
 	left            int64 // I/Os to issue at most
@@ -68,13 +69,14 @@ func (l *loop) next() time.Duration {
 
 // issue sends the next I/O at time t.
 func (l *loop) issue(t time.Duration) {
+	read := !l.phase.Pattern.Mixed() || l.random.IntN(100) < l.phase.ReadPercent
+	l.writing = l.phase.Pattern.WritesOnly() || !read
 	admission := l.disk.serve(l, t)
 	if admission.dry && l.dry == nil {
 		dry := admission.at - l.start
 		l.dry = &dry
 	}
 	at := admission.at
-	read := !l.phase.Pattern.Mixed() || l.random.IntN(100) < l.phase.ReadPercent
 	l.record.add(at-l.start, at-t, read)
 	l.issued++
 	l.left--

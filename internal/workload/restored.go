@@ -26,6 +26,11 @@ func (v Volume) validateService() error {
 			return err
 		}
 	}
+	if v.Kinds != nil {
+		if err := v.Kinds.Validate(); err != nil {
+			return err
+		}
+	}
 	if f := v.Restored; f != nil {
 		if f.Latency < 0 || f.Latency > time.Minute {
 			return fmt.Errorf("first_touch_latency %v: use 0 to 1m", f.Latency)

@@ -22,7 +22,7 @@ type volumeForm struct {
 	IOPS       float64    `yaml:"iops"`
 	Throughput throughput `yaml:"throughput"`
 	Balance    *percent   `yaml:"balance"`
-	Latency    latency    `yaml:"latency"`
+	Latency    Curve      `yaml:"latency"`
 
 	Restored             bool        `yaml:"restored"`
 	FirstTouchLatency    *duration   `yaml:"first_touch_latency"`
@@ -116,17 +116,18 @@ func (v volumeForm) stripe() Stripe {
 	return s
 }
 
-// latency is the name of a curve or its points, such as {0%: 0.4ms, 50%: 0.5ms, 99%: 0.9ms, 100%: 2ms}.
-type latency model.Latency
+// Curve is a service latency in YAML: the name of a curve or its points, such as {0%: 0.4ms, 50%: 0.5ms, 99%: 0.9ms, 100%: 2ms}.
+type Curve model.Latency
 
-func (l *latency) UnmarshalYAML(n *yaml.Node) error {
+// UnmarshalYAML implements yaml.Unmarshaler. Its errors give the line.
+func (l *Curve) UnmarshalYAML(n *yaml.Node) error {
 	if n.Kind == yaml.ScalarNode {
 		named, ok := model.NamedLatency(n.Value)
 		if !ok {
 			return fmt.Errorf("line %d: there is no latency curve named %q; use %s, or points such as {0%%: 0.4ms, 50%%: 0.5ms, 100%%: 2ms}",
 				n.Line, n.Value, strings.Join(model.LatencyNames(), ", "))
 		}
-		*l = latency(named)
+		*l = Curve(named)
 		return nil
 	}
 	if n.Kind != yaml.MappingNode {
@@ -147,6 +148,6 @@ func (l *latency) UnmarshalYAML(n *yaml.Node) error {
 	if err := curve.Validate(); err != nil {
 		return fmt.Errorf("line %d: %w", n.Line, err)
 	}
-	*l = latency(curve)
+	*l = Curve(curve)
 	return nil
 }

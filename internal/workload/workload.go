@@ -47,6 +47,8 @@ type Volume struct {
 	Balance float64 `json:"balance"`
 	// Latency is the service latency of an emulated or simulated volume; empty: model.DefaultLatency.
 	Latency model.Latency `json:"latency,omitempty"`
+	// Kinds is the service latency by kind of I/O, where that is known; it takes the place of Latency. See Service.
+	Kinds model.Service `json:"latency_by_kind,omitempty"`
 	// Restored is set where the volume was made from a snapshot and nothing on it has been touched yet.
 	Restored *FirstTouch `json:"restored,omitempty"`
 }
@@ -58,6 +60,17 @@ func (v Volume) ServiceLatency() model.Latency {
 	}
 	return v.Latency
 }
+
+// Service returns the volume's service latency by kind of I/O: one curve for all where no more is known.
+func (v Volume) Service() model.Service {
+	if v.Kinds == nil {
+		return model.Service{{Latency: v.ServiceLatency()}}
+	}
+	return v.Kinds
+}
+
+// WritesOnly says whether the pattern does not read.
+func (p Pattern) WritesOnly() bool { return p == Write || p == RandWrite }
 
 // Pattern is an access pattern in fio's notation (its option rw).
 type Pattern string
