@@ -59,7 +59,7 @@ cannot apply here, 5 done in part, 130 interrupted.`,
 		return usage("%w; see %s --help", err, cmd.CommandPath())
 	})
 	root.PersistentFlags().String(catalogFlag, "", "YAML file with limits and prices that are added to those that ship, or override them")
-	root.AddCommand(newBenchCommand(), newStatusCommand(), newAttachCommand(), newCollectCommand(), newEmulateCommand(), newStatsCommand(), newSimulateCommand(), newAnalyzeCommand(), newReportCommand(), newLimitsCommand(),
+	root.AddCommand(newBenchCommand(), newStatusCommand(), newAttachCommand(), newCollectCommand(), newEmulateCommand(), newStatsCommand(), newSimulateCommand(), newCalibrateCommand(), newAnalyzeCommand(), newReportCommand(), newLimitsCommand(),
 		newCompareCommand(), newSpreadCommand(), newScanCommand(), newForecastCommand(), newSizeCommand(), newCheckCommand(), newAlarmCommand(), newMigrateCommand(), newCleanupCommand(), newVersionCommand())
 	return root
 }
