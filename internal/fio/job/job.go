@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -91,11 +92,15 @@ func File(j Job) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
+// windowsPath is an absolute path of Windows: below a drive's letter, such as C:\fio\test.dat, or a device such as
+// \\.\PhysicalDrive1. fio takes both with its backslashes as they are.
+var windowsPath = regexp.MustCompile(`^(?:[A-Za-z]:\\|\\\\\.\\[^\\])`)
+
 // escape puts a path in the form of a job file's filename option. fio splits it at colons unless they are escaped,
 // cuts it at # and ; and replaces $ names in it (seen with fio 3.33).
 func escape(path string) (string, error) {
 	switch {
-	case !filepath.IsAbs(path):
+	case !filepath.IsAbs(path) && !windowsPath.MatchString(path):
 		return "", fmt.Errorf("test file %q: fio needs an absolute path", path)
 	case strings.ContainsAny(path, "#;$") || strings.Contains(path, `\:`) || strings.TrimSpace(path) != path ||
 		strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f }):
