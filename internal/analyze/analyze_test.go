@@ -201,9 +201,14 @@ func TestUnfinishedRun(t *testing.T) {
 	run.Phases[2].State, run.Phases[2].Error = result.Failed, "fio exited with 1"
 	run.Phases[3].State = result.Cut
 	run.Phases[4].State = result.Pending
+	resumed := result.Event{Code: "resumed", Text: "the run was cut and resumed"}
+	run.Events = []result.Event{resumed, resumed}
 	d := analyze.Run(ebs.Embedded(), run, measured[:6], predicted)
 	if d.Run.Complete || !slices.Contains(codes(d.Warnings), "incomplete") {
 		t.Errorf("complete %v, warnings %v", d.Run.Complete, d.Warnings)
+	}
+	if want := []string{"simulated", "compressed", "incomplete", "resumed"}; !slices.Equal(codes(d.Warnings)[:len(want)], want) {
+		t.Errorf("warnings %v, want %v first", codes(d.Warnings), want)
 	}
 	if p := d.Phases[2]; p.Verdict != "" || p.IOPS.FioMean != 0 || p.Latency != nil || p.Expected == nil ||
 		!cmp.Equal(p.Warnings, []result.Warning{{Code: "failed", Text: "fio exited with 1"}}) {

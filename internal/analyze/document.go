@@ -151,7 +151,7 @@ type LimitShare struct {
 // Verdict sums a phase up in a word; it is empty where the phase is not done, or has too few samples to show a level.
 type Verdict string
 
-// The verdicts. BurstThenBaseline has no cliff where credits lasted for less than a sample or two. BurstOnly: the phase ended while it still spent credits, so its level says nothing about the long run.
+// The verdicts. BurstThenBaseline has no cliff where credits ran out in the first sample or two, or in the last. BurstOnly: the phase ended while it still spent credits, so its level says nothing about the long run.
 const (
 	Sustained         Verdict = "sustained"
 	BurstOnly         Verdict = "burst-only"

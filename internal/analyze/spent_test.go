@@ -33,9 +33,12 @@ func TestCreditsSpentAtOnce(t *testing.T) {
 		"not spent": {levels(6000, 1, 3000, 59), &result.Credits{Start: 5.4e6, End: 5.2e6}, analyze.BurstOnly, "3,000 IOPS on burst credits to the end: at this rate a full bucket lasts 33 min 20 s, then 300 IOPS remain; what was left lasts 32 min 6 s."},
 		"spent on a restless machine": {
 			levels(1104, 1, 680, 1, 420, 1, 745, 1, 960, 1, 840, 1, 1000, 1, 320, 1, 420, 1, 576, 1, 795, 1, 300, 6),
-			&result.Credits{Start: 5000}, analyze.BurstThenBaseline,
+			&result.Credits{Start: 5000}, analyze.Unstable,
 			// (6,756 + 6 × 300) ÷ 16
 			"535 IOPS on average: the burst credits were spent, but the samples show no single fall."},
+		// 1,000 a second for 59 s, 300 of them earned: 41,300 are spent when the phase ends.
+		"spent at the end": {levels(1000, 60), &result.Credits{Start: 42000}, analyze.BurstThenBaseline,
+			"1,000 IOPS on average: the burst credits were spent so late that the samples show no fall."},
 		"a machine as restless, credits left": {
 			levels(1104, 1, 680, 1, 420, 1, 745, 1, 960, 1, 840, 1, 1000, 1, 320, 1, 420, 1, 576, 1, 795, 1, 300, 6),
 			&result.Credits{Start: 5000, End: 20}, analyze.Unstable, "535 IOPS on average, but samples lie between 300 and 1,000 IOPS."},

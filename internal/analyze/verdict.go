@@ -32,8 +32,11 @@ func (s subject) judge(c course, f *fall) (Verdict, string) {
 			s.rate(f.before.typical), s.time(f.at.Seconds()), s.rate(f.after.typical))
 	}
 	verdict, text := s.judgeLevels(c)
-	if (verdict == Unstable || verdict == BurstOnly) && s.emptied(c.first.to) {
-		return BurstThenBaseline, fmt.Sprintf("%s on average: the burst credits were spent, but the samples show no single fall.", s.rate(statisticsOf(c.rest).mean))
+	switch spent := s.emptied(c.first.to); {
+	case spent && verdict == Unstable: // without a fall there is no baseline after a burst to speak of
+		return Unstable, fmt.Sprintf("%s on average: the burst credits were spent, but the samples show no single fall.", s.rate(statisticsOf(c.rest).mean))
+	case spent && verdict == BurstOnly:
+		return BurstThenBaseline, fmt.Sprintf("%s on average: the burst credits were spent so late that the samples show no fall.", s.rate(statisticsOf(c.rest).mean))
 	}
 	return verdict, text
 }

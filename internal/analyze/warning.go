@@ -3,6 +3,7 @@ package analyze
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"ebscope/internal/ebs"
@@ -48,6 +49,11 @@ func runWarnings(catalog *ebs.Catalog, run result.Run, instance *ebs.Instance) [
 	}
 	if undone > 0 {
 		warn("incomplete", "%d of %d phases did not run to their end.", undone, len(run.Phases))
+	}
+	for _, e := range run.Events {
+		if w := (result.Warning{Code: e.Code, Text: e.Text}); !slices.Contains(all, w) { // a run may be resumed more than once
+			all = append(all, w)
+		}
 	}
 	if instance == nil {
 		return all

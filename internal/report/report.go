@@ -167,9 +167,6 @@ func (r Report) warnings() []warning {
 			add(w, strings.TrimSpace(p.Volume+" "+p.Name))
 		}
 	}
-	for _, e := range r.Run.Events {
-		add(result.Warning{Code: e.Code, Text: e.Text})
-	}
 	for i := range all {
 		w := &all[i]
 		if len(w.Cases) <= manyCases || len(w.Cases[0].Where) == 0 {

@@ -94,6 +94,23 @@ func TestHeadline(t *testing.T) {
 			late.AtS *= 2
 			r.Document.Phases[gp2Layout].Cliff = &late
 		}, "gp2 runs level with gp3 for 33 min 19 s, then falls to a tenth within 3 s"},
+		{"a phase is missing", func(r *report.Report) {
+			calm(r)
+			without(r, gp2Write, result.Cut, "")
+		}, "No fall in what was measured; 11 of 12 phases are done"},
+		{"a volume is missing", func(r *report.Report) {
+			calm(r)
+			for i := gp2Layout + 1; i < len(r.Document.Phases); i++ {
+				if r.Document.Phases[i].Volume == "gp2" {
+					without(r, i, result.Pending, "")
+				}
+			}
+		}, "No fall in what was measured; 7 of 12 phases are done; gp2 was not measured"},
+		{"unstable, and a phase is missing", func(r *report.Report) {
+			calm(r)
+			r.Document.Phases[gp2Write].Verdict = analyze.Unstable
+			without(r, gp3Read, result.Failed, "fio ended with 1")
+		}, "No lasting fall, but randwrite-qd32 is unstable on gp2; 11 of 12 phases are done"},
 		{"only layouts are done", func(r *report.Report) {
 			for i := gp2Layout + 1; i < len(r.Document.Phases); i++ {
 				without(r, i, result.Pending, "")

@@ -136,7 +136,7 @@ func (r Report) finding() string {
 		if m.Name == m.Volume {
 			return fmt.Sprintf("No lasting fall, but %s is unstable", m.Name)
 		}
-		return fmt.Sprintf("No lasting fall, but %s is unstable on %s", m.Name, m.Volume)
+		return fmt.Sprintf("No lasting fall, but %s is unstable on %s", m.Name, m.Volume) + r.unfinished(done)
 	}
 	if m := first(""); m != nil && len(r.Readings) == 1 && m.Summary != "" {
 		return m.about() + ": " + strings.TrimSuffix(m.Summary, ".")
@@ -150,7 +150,36 @@ func (r Report) finding() string {
 	if r.Readings != nil {
 		return levels(phases)
 	}
+	if left := r.unfinished(done); left != "" {
+		return "No fall in what was measured" + left
+	}
 	return "No fall: every volume holds its level to the end"
+}
+
+// unfinished says how much of a run is done, and which of its volumes were not measured; "" where all of it is.
+func (r Report) unfinished(done int) string {
+	if r.Readings != nil || done == len(r.Document.Phases) {
+		return ""
+	}
+	var left []string
+	measured := map[string]bool{}
+	for i, p := range r.Document.Phases {
+		layout := r.member(i).spec.Layout()
+		measured[p.Volume] = measured[p.Volume] || p.State == string(result.Done) && !layout
+		if !slices.Contains(left, p.Volume) {
+			left = append(left, p.Volume)
+		}
+	}
+	left = slices.DeleteFunc(left, func(volume string) bool { return measured[volume] })
+	text := fmt.Sprintf("; %d of %d phases are done", done, len(r.Document.Phases))
+	switch n := len(left); n {
+	case 0:
+		return text
+	case 1:
+		return text + "; " + left[0] + " was not measured"
+	default:
+		return text + "; " + strings.Join(left[:n-1], ", ") + " and " + left[n-1] + " were not measured"
+	}
 }
 
 // told returns the finished phases that the headline may speak of, all but layouts, and how many have finished.
