@@ -47,6 +47,7 @@ func serve() error {
 	server := grpc.NewServer()
 	csi.RegisterIdentityServer(server, d)
 	csi.RegisterControllerServer(server, d)
+	csi.RegisterNodeServer(server, d)
 	go func() {
 		<-ctx.Done()
 		server.Stop()
@@ -57,6 +58,7 @@ func serve() error {
 type driver struct {
 	csi.UnimplementedIdentityServer
 	csi.UnimplementedControllerServer
+	csi.UnimplementedNodeServer
 	ec2 *ec2.Client
 }
 
@@ -78,4 +80,9 @@ func (d *driver) ControllerGetCapabilities(context.Context, *csi.ControllerGetCa
 	return &csi.ControllerGetCapabilitiesResponse{Capabilities: []*csi.ControllerServiceCapability{{Type: &csi.ControllerServiceCapability_Rpc{
 		Rpc: &csi.ControllerServiceCapability_RPC{Type: csi.ControllerServiceCapability_RPC_MODIFY_VOLUME},
 	}}}}, nil
+}
+
+// NodeGetCapabilities says that nodes do nothing; csi-resizer asks for it where the controller cannot grow volumes.
+func (d *driver) NodeGetCapabilities(context.Context, *csi.NodeGetCapabilitiesRequest) (*csi.NodeGetCapabilitiesResponse, error) {
+	return &csi.NodeGetCapabilitiesResponse{}, nil
 }

@@ -47,6 +47,8 @@ func (c *Cluster) StartResizer(ctx context.Context, environment []string, progre
 	if err := buildDriver(ctx, driver); err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
 	ports, err := freePorts(1)
 	if err != nil {
 		return err
