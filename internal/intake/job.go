@@ -37,9 +37,8 @@ func numbered(readings []result.Reading) []numbers {
 	return all
 }
 
-// jobOf returns the index of the reading that a log belongs to, −1 for none. Where everything but the content says so, it
-// also says what is against it.
-func jobOf(l logFile, jobs []numbers, readings []result.Reading) (index int, why string) {
+// jobsOf returns the indexes of the readings that a log may belong to, by its name.
+func jobsOf(l logFile, jobs []numbers, readings []result.Reading) []int {
 	var near []int
 	for i, r := range readings {
 		if r.Failure == nil && path.Dir(slashed(r.Source.File)) == path.Dir(l.name.Prefix) && (l.name.Host == "" || l.name.Host == r.Host) {
@@ -57,10 +56,7 @@ func jobOf(l logFile, jobs []numbers, readings []result.Reading) (index int, why
 	if l.name.Job > 0 {
 		found = slices.DeleteFunc(found, func(i int) bool { return !jobs[i].has(l.name.Job) })
 	}
-	if len(found) != 1 {
-		return -1, "" // of none, or of several, which nothing tells apart
-	}
-	return found[0], against(l, readings[found[0]])
+	return found
 }
 
 // prefixes are those that a job's options give to its logs of a kind.

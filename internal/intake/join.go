@@ -2,6 +2,7 @@ package intake
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,14 +43,33 @@ func (c *collector) log(p piece) {
 func slashed(name string) string { return strings.ReplaceAll(filepath.ToSlash(name), `\`, "/") }
 
 // join gives each log to the job that wrote it. Logs of no job that is there are readings of their own, one for all logs of
-// the same job.
+// the same job. Of a log that jobs share, there is a reading of them all beside those of each.
 func (c *collector) join() {
 	c.disown()
-	jobs := numbered(c.readings)
+	stated := c.readings
+	jobs := numbered(stated)
 	mine := map[int][]logFile{} // by index of the reading
+	shared := map[string]int{}  // index of the reading of several jobs, by theirs
 	var alone [][]logFile
 	for _, l := range c.logs {
-		i, why := jobOf(l, jobs, c.readings)
+		i, why := -1, ""
+		switch of := jobsOf(l, jobs, stated); {
+		case len(of) == 1:
+			i = of[0]
+		case len(of) > 1 && l.name.Job == 0 && sideBySide(stated, of):
+			key := fmt.Sprint(of, l.name.Prefix)
+			if _, known := shared[key]; !known {
+				shared[key] = len(c.readings)
+				c.readings = append(c.readings, together(stated, of))
+			}
+			i = shared[key]
+			if r := &c.readings[i]; r.Source.File == "" || l.Kind == log.IOPS {
+				r.Source.File = l.File
+			}
+		}
+		if i >= 0 {
+			why = against(l, c.readings[i])
+		}
 		switch {
 		case i >= 0 && why == "":
 			mine[i] = append(mine[i], l)

@@ -47,10 +47,12 @@ const maxStall = 1 << 20
 
 // sumRates sums the rates of tracks by window, from the first that all of them have: fio at times leaves out a direction's
 // first window. Later, windows without a line are those in which nothing completed, but those of skipped lines are not known and have no
-// point. A track may end before the others.
+// point. A track may end before the others, but the last window holds all or nothing: fio leaves out the one that a job does
+// not fill.
 func sumRates(all []part, window time.Duration) (series result.Series) {
 	var cells []weighted
 	var begin time.Duration
+	until := lastOfAll(all, window)
 	for _, p := range all {
 		begin = max(begin, p.Cells[0].End-window/2)
 		last := p.Cells[0].End
@@ -65,7 +67,7 @@ func sumRates(all []part, window time.Duration) (series result.Series) {
 		}
 	}
 	together(cells, window, func(end time.Duration, cells []weighted) {
-		if end < begin || slices.ContainsFunc(cells, func(c weighted) bool { return c.unknown }) {
+		if end < begin || end > until || slices.ContainsFunc(cells, func(c weighted) bool { return c.unknown }) {
 			return
 		}
 		sum := Cell{End: end, Count: 1}
@@ -77,6 +79,22 @@ func sumRates(all []part, window time.Duration) (series result.Series) {
 		series = append(series, sum.point())
 	})
 	return series
+}
+
+// lastOfAll is until when all tracks have their windows that end about when the others do.
+func lastOfAll(all []part, window time.Duration) time.Duration {
+	last := func(p part) time.Duration { return p.Cells[len(p.Cells)-1].End }
+	var end time.Duration
+	for _, p := range all {
+		end = max(end, last(p))
+	}
+	until := end
+	for _, p := range all {
+		if at := last(p); end-at < 3*window/2 {
+			until = min(until, at+window/2)
+		}
+	}
+	return until
 }
 
 // meanLatencies is the mean of tracks by window in ms, each weighted with its rate.
