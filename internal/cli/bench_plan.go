@@ -67,6 +67,9 @@ func newPlan(o benchOptions, catalog *ebs.Catalog, given func(flag string) bool,
 			return plan, err
 		}
 	case result.Kubernetes:
+		if !given("engine") {
+			plan.Engine = process.LinuxEngine // fio runs in a pod
+		}
 	default:
 		return plan, fmt.Errorf("--target %q: use emulated, path, device or kubernetes", o.target)
 	}

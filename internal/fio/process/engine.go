@@ -1,9 +1,26 @@
 package process
 
-import "slices"
+import (
+	"runtime"
+	"slices"
+)
 
-// DefaultEngine is the I/O engine of Linux that keeps a queue.
-const DefaultEngine = "libaio"
+// LinuxEngine is the I/O engine of Linux that keeps a queue.
+const LinuxEngine = "libaio"
+
+// DefaultEngine is the I/O engine of this system that keeps a queue.
+var DefaultEngine = engineOf(runtime.GOOS)
+
+func engineOf(system string) string {
+	switch system {
+	case "windows":
+		return "windowsaio"
+	case "darwin":
+		return "posixaio"
+	default:
+		return LinuxEngine
+	}
+}
 
 // synchronous are fio's engines that wait for each I/O before they issue the next (FIO_SYNCIO in its sources, version
 // 3.33): a queue depth above 1 is capped at 1, with no more than a note among fio's messages.
