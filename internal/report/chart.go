@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ebscope/internal/result"
@@ -72,6 +73,9 @@ type mark struct {
 
 // chart draws the rate of a phase on all volumes, with at most maxPoints a series.
 func (r Report) chart(g group, maxPoints int) chart {
+	if slices.ContainsFunc(g.Members, func(m member) bool { return len(m.throughputs()) > 0 }) {
+		return r.throughputChart(g, maxPoints)
+	}
 	unit, scale := "IOPS", 1.0
 	if block := g.Members[0].BlockSize; block >= largeBlock {
 		unit, scale = "MiB/s", units.Bytes(block).MiB()

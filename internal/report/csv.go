@@ -57,6 +57,7 @@ func (r Report) samples(out *csv.Writer, phase string, m member) {
 		points                  result.Series
 	}{
 		{"iops", "1/s", direction, m.measured.IOPS}, {"latency_mean", "ms", direction, m.measured.Latency},
+		{"throughput", "MiB/s", direction, m.throughputs()},
 		{"iops", "1/s", "read", read.IOPS}, {"latency_mean", "ms", "read", read.Latency},
 		{"iops", "1/s", "write", write.IOPS}, {"latency_mean", "ms", "write", write.Latency},
 	} {
