@@ -67,8 +67,10 @@ func (p *parser) jobs(d *Document, nesting int) error {
 		return p.search(nesting)
 	}
 	const sum = "All clients"
+	others := 0
 	err := p.array(func() error {
 		if p.next() != '{' {
+			others++
 			return p.search(nesting)
 		}
 		job, isJob, err := p.job(nesting)
@@ -79,6 +81,9 @@ func (p *parser) jobs(d *Document, nesting int) error {
 		d.jobs = append(d.jobs, job)
 		return p.keep(2 << 10)
 	})
+	if others > 0 && len(d.jobs) > 0 {
+		p.doubt("the list of jobs has %d elements beside the %d that are jobs: left out", others, len(d.jobs))
+	}
 	isSum := func(j jobResult) bool { return j.name == sum && j.host != "" }
 	isPart := func(j jobResult) bool { return !isSum(j) }
 	if slices.ContainsFunc(d.jobs, isPart) {

@@ -76,7 +76,7 @@ func ReadDocument(name string, r io.Reader) (Document, error) {
 		return Document{}, err
 	}
 	if len(p.notes) > 0 {
-		return Document{}, fmt.Errorf("%s:%d: %s; run the phase again", name, p.notes[0].Line, p.notes[0].Text)
+		return Document{}, fmt.Errorf("%s:%d: %s; restore the file from a copy, or run the benchmark anew", name, p.notes[0].Line, p.notes[0].Text)
 	}
 	switch len(p.documents) {
 	case 0:

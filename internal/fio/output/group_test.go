@@ -32,3 +32,14 @@ func TestClonesAreOneGroupOrSeveralEntries(t *testing.T) {
 		}
 	}
 }
+
+// What is in the list of jobs and is none is left out with a note: a number, null and a text.
+func TestElementsThatAreNoJobsAreNoted(t *testing.T) {
+	readings, notes, err := output.Read("fio.json", strings.NewReader(`{"fio version": "fio-3.36", "jobs": [1, null, "x", {"jobname": "a", "read": {"iops": 5}}]}`))
+	if err != nil || len(readings) != 1 || len(notes) != 1 {
+		t.Fatalf("%d readings, %v, %v", len(readings), notes, err)
+	}
+	if n := notes[0]; !n.Skipped || n.Line != 1 || !strings.Contains(n.Text, "3 elements beside the 1 that are jobs") {
+		t.Errorf("%+v", n)
+	}
+}

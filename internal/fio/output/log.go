@@ -59,7 +59,7 @@ func ReadLog(name string, r io.Reader) ([]Line, error) {
 		return nil, fmt.Errorf("%s:%d: %w", name, number+1, err)
 	}
 	if len(text) > 0 && text[len(text)-1] != '\n' {
-		return nil, fmt.Errorf("%s:%d: the last line has no end: the log was cut off; restore the file, or run the phase again", name, number)
+		return nil, fmt.Errorf("%s:%d: the last line has no end: the log was cut off; restore the file from a copy, or run the benchmark anew", name, number)
 	}
 	return lines, nil
 }

@@ -94,7 +94,7 @@ func (s span) complete(logs []jobLog) error {
 }
 
 // advice is what to do about a log that was cut off.
-const advice = "the end of the log is missing, and nothing can be said of the phase without it; restore the file, or run the phase again"
+const advice = "the end of the log is missing, and nothing can be said of the phase without it; restore the file from a copy, or run the benchmark anew"
 
 // covered holds a log against how long fio ran. I/Os that are further apart than windows may leave as much out at the end
 // as between two of them.
