@@ -56,8 +56,8 @@ func latency(windows []window, levels []Level) (estimate, bool) {
 }
 
 // settled takes the mean of each level out of deviations: that a level gives way to the next follows from credits and is no
-// noise. When it does is known to a window, and so is how much of a burst lies before the first level. Without levels,
-// the mean of all is taken out.
+// noise, other than what joined put together. When it does is known to a window, and so is how much of a burst lies before
+// the first level. Without levels, the mean of all is taken out.
 func settled(value float64, deviations []float64, windows []window, levels []Level) estimate {
 	if len(levels) == 0 {
 		return estimate{value: value, deviations: centred(deviations)}
@@ -123,7 +123,7 @@ func persistence(deviations []float64) float64 {
 		squares += x * x
 	}
 	n := float64(len(deviations))
-	if squares/n < 1e-12 { // a model's figures do not waver
+	if squares/n < still {
 		return 1
 	}
 	error := newResampler(deviations).standardError()

@@ -18,16 +18,28 @@ type figure struct {
 // direction picks reads, writes or both of a measurement.
 type direction func(result.Measurement) *result.Direction
 
-// iops of a direction: the mean of the series, which counts both directions, times the direction's share of all I/Os;
-// where there is no series, the summary's.
+// iops of a direction: the mean of the series, which counts both directions, times the direction's share of them; where
+// there is no series, the summary's.
 func (p Phase) iops(of direction) figure {
 	return p.figure(func(r Run) (float64, *estimate) {
 		d := of(r.Measurement)
-		if e, ok := rate(r.windows(), r.Levels); ok && r.Total.IOs > 0 {
-			return e.value * float64(d.IOs) / float64(r.Total.IOs), &e
+		if e, ok := rate(r.windows(), r.Levels); ok {
+			return e.value * share(*d, r.Total), &e
 		}
 		return float64(d.IOPS), nil
 	})
+}
+
+// share is a direction's share of the total: of the I/Os or, in averaged logs alone, which do not count them, of the rate.
+func share(d, total result.Direction) float64 {
+	switch {
+	case total.IOs > 0:
+		return float64(d.IOs) / float64(total.IOs)
+	case total.IOPS > 0:
+		return float64(d.IOPS / total.IOPS)
+	default:
+		return 1
+	}
 }
 
 func (p Phase) changes() bool {
@@ -98,7 +110,7 @@ func (p Phase) percentile(of direction, percent float64) (figure, bool) {
 	d := distribution{Latency: whole}
 	for _, r := range p.Runs {
 		windows := r.windows()
-		if e, ok := latency(windows, r.Levels); ok {
+		if e, ok := latency(windows, r.Levels); ok && e.long() {
 			d.windows += independent(windows, e.deviations)
 		}
 	}

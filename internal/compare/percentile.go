@@ -10,7 +10,7 @@ import (
 // distribution is the latencies of a phase, of all its runs together.
 type distribution struct {
 	result.Latency
-	windows float64 // independent observations among its windows; zero: not known
+	windows float64 // independent observations among its windows; zero: there is no series, or too short a one
 }
 
 // percentile returns a percentile in milliseconds: the one that was stated, or else that of the bins.
@@ -26,8 +26,8 @@ func percentile(l result.Latency, percent float64) (float64, bool) {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// testable says whether an interval of percentiles can be had.
-func (d distribution) testable() bool { return len(d.Bins) > 0 && d.windows >= leastWindows }
+// testable says whether there are a histogram and a series to test a percentile by.
+func (d distribution) testable() bool { return len(d.Bins) > 0 && d.windows > 0 }
 
 // interval returns the bounds of a percentile at z standard errors, in milliseconds. The share of I/Os that were faster
 // than some latency is the mean of those of the windows. As each lies between 0 and 1, none can vary more than if all
@@ -64,8 +64,7 @@ func ranks(a, b distribution, percent, margin float64) outcome {
 		low, _, high := ratio(z)
 		return low > math.Log(1+margin) || high < -math.Log(1+margin)
 	}
-	const normal = 1.959964 // 95 % of a normal distribution
-	low, _, high := ratio(normal)
+	low, _, high := ratio(normalBound)
 	return outcome{math.Exp(low), math.Exp(high), least(proved)}
 }
 

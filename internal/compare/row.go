@@ -24,24 +24,26 @@ func (p pair) rows() []Row {
 }
 
 // aligned leaves out as much of the start of each run as the longest first sample holds: fio closes it late where windows
-// are short, and with it goes a part of a short burst.
+// are short, and with it goes a part of a short burst. It keeps only levels that noise cannot have made.
 func (p pair) aligned() pair {
-	var start time.Duration
+	var longest time.Duration
 	phases := []*Phase{&p.a, &p.b}
-	if max(1, p.a.Compress) != max(1, p.b.Compress) {
-		return p
-	}
-	for _, phase := range phases {
-		for _, r := range phase.Runs {
-			if all := r.all(); len(all) > 0 {
-				start = max(start, all[0].to)
-			}
-		}
-	}
 	for _, phase := range phases {
 		phase.Runs = slices.Clone(phase.Runs)
 		for i := range phase.Runs {
-			phase.Runs[i].start = start
+			r := &phase.Runs[i]
+			r.start = r.first(phase.Compress)
+			longest = max(longest, r.start)
+		}
+	}
+	alike := max(1, p.a.Compress) == max(1, p.b.Compress)
+	for _, phase := range phases {
+		for i := range phase.Runs {
+			r := &phase.Runs[i]
+			if alike {
+				r.start = longest
+			}
+			r.Levels = joined(r.windows(), r.Levels)
 		}
 	}
 	return p
@@ -54,7 +56,7 @@ func (p pair) cut() time.Duration {
 	p = p.aligned()
 	for _, phase := range []Phase{p.a, p.b} {
 		for _, r := range phase.Runs {
-			if all := r.all(); len(all) > 1 && float64(r.start) > late*float64(all[0].to) {
+			if first := r.first(phase.Compress); first > 0 && float64(r.start) > late*float64(first) {
 				return r.start
 			}
 		}

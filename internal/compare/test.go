@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -25,12 +26,18 @@ func (r *Row) test(a, b figure) {
 	case a.series != nil && b.series != nil && a.series.long() && b.series.long():
 		n, m := len(a.series.deviations), len(b.series.deviations)
 		r.Method, r.N, r.Margin = Bootstrap, [2]int{n, m}, r.within(margin, a, b)
-		r.Text = fmt.Sprintf("%smoving-block bootstrap of %d and %d windows in blocks of %d and %d; p is for more than %.0f %%, by which two runs of the same volume can differ",
-			few, n, m, blockLength(n), blockLength(m), 100*r.Margin)
+		r.Text = fmt.Sprintf("%smoving-block bootstrap of %d and %d windows, prewhitened; p is for more than %.0f %%, by which two runs of the same volume can differ",
+			few, n, m, 100*r.Margin)
 		r.conclude(bootstrap(*a.series, *b.series, r.Margin))
 	case a.distribution != nil && b.distribution != nil && a.distribution.testable() && b.distribution.testable():
 		n, m := int(a.distribution.windows), int(b.distribution.windows)
 		r.Method, r.N, r.Margin = WindowRanks, [2]int{n, m}, r.within(margin, a, b)
+		if min(a.distribution.windows, b.distribution.windows) < leastWindows {
+			r.Text = fmt.Sprintf("%slatency wavers so slowly, or I/Os crowd so much, that the series are worth %d and %d independent windows: fewer than %d prove nothing",
+				few, n, m, leastWindows)
+			r.conclude(outcome{math.NaN(), math.NaN(), 1})
+			return
+		}
 		r.Text = fmt.Sprintf("%sranks in the histogram, each of %d and %d windows as one observation; p is for more than %.0f %%, by which two runs of the same volume can differ",
 			few, n, m, 100*r.Margin)
 		r.conclude(ranks(*a.distribution, *b.distribution, r.Metric.percent(), r.Margin))

@@ -94,7 +94,8 @@ func (t Threshold) passed(r Row) bool {
 	return t.Below && change < t.Percent-hair || !t.Below && change > t.Percent+hair
 }
 
-// judge holds every row against the thresholds. A difference that was tested counts only where it is proved.
+// judge holds every row against the thresholds. A difference that was tested counts only where it is proved. One that
+// cannot be tested counts as it is, which is said with it: a gate that let summaries pass would never close.
 func (d *Document) judge(thresholds []Threshold) {
 	for _, t := range thresholds {
 		judged := false
@@ -113,7 +114,11 @@ func (d *Document) judge(thresholds []Threshold) {
 			}
 			r.Regression, d.Regression = true, true
 			change := strings.Replace(fmt.Sprintf("%+.1f %%", 100*(*r.Ratio-1)), "-", "−", 1)
-			d.Regressions = append(d.Regressions, fmt.Sprintf("%s of %s changed by %s, past %s", r.Name(), r.Where(), change, t))
+			text := fmt.Sprintf("%s of %s changed by %s, past %s", r.Name(), r.Where(), change, t)
+			if r.Method == Untested {
+				text += ", and there is nothing to test it by: it may be chance"
+			}
+			d.Regressions = append(d.Regressions, text)
 		}
 		if !judged {
 			d.Unjudged = append(d.Unjudged, t.String())

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"ebscope/internal/model"
 	"ebscope/internal/result"
 )
 
@@ -21,21 +22,26 @@ const most = 1e12
 
 func possible(x float64) bool { return x >= 0 && x <= most }
 
-// windows returns the series of a run without its first sample, which holds the one-off burst of the rate bucket,
-// without what came after its time was over, and without what cannot be.
+// windows returns the series of a run from its start, without what came after its time was over, and without what cannot be.
 func (r Run) windows() []window {
 	all := r.all()
-	if len(all) < 2 {
-		return nil
-	}
-	start := max(all[0].to, r.start)
-	for len(all) > 0 && all[0].to <= start {
+	for len(all) > 0 && all[0].to <= r.start {
 		all = all[1:]
 	}
 	if len(all) > 0 {
-		all[0].from = max(all[0].from, start)
+		all[0].from = max(all[0].from, r.start)
 	}
 	return all
+}
+
+// first is the end of the first sample, which holds the one-off burst of a full rate bucket: of the first window and, where
+// windows are shorter than the bucket is deep, of its depth. Zero: there is no series.
+func (r Run) first(compress float64) time.Duration {
+	all := r.all()
+	if len(all) == 0 {
+		return 0
+	}
+	return max(all[0].to, time.Duration(float64(model.RateDepth)/max(1, compress)))
 }
 
 // all returns every window that can be.

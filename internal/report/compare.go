@@ -208,7 +208,7 @@ func (v comparisonView) methods() (texts []string) {
 	}{
 		{compare.MannWhitney, "Repeated runs: medians, tested by the Mann-Whitney U test."},
 		{compare.Bootstrap, "One run a side: rates and mean latencies are tested by a moving-block bootstrap of the series without its first sample, " +
-			"in blocks of √n windows. A series shows nothing of what differs between two runs of the same volume, so a difference must be larger " +
+			"prewhitened, so that slow noise proves nothing. A series shows nothing of what differs between two runs of the same volume, so a difference must be larger " +
 			"than 3 % (5 % of a latency) to count. bench --repeat 4 does without that assumption."},
 		{compare.WindowRanks, "One run a side: percentiles are tested by their ranks in the histogram, as if all I/Os of a window were on one side of it, the widest interval there can be."},
 		{compare.Untested, "Figures without p are not tested, for want of a series; repeat the runs (bench --repeat 4) or log them (write_iops_log, write_lat_log, log_avg_msec)."},
