@@ -24,6 +24,7 @@ func together(readings []result.Reading, of []int) result.Reading {
 	}
 	w := &all.Workload
 	w.Jobs = 0
+	var totals, reads, writes []result.Direction
 	for _, i := range of {
 		r := readings[i]
 		all.Job = unlessOther(all.Job, r.Job)
@@ -34,9 +35,15 @@ func together(readings []result.Reading, of []int) result.Reading {
 		w.Rate = unlessOther(w.Rate, r.Workload.Rate)
 		w.Duration, w.RampTime = max(w.Duration, r.Workload.Duration), max(w.RampTime, r.Workload.RampTime)
 		w.Jobs += max(1, r.Workload.Jobs)
-		add(&all.Total, r.Total)
-		addTo(&all.Read, r.Read)
-		addTo(&all.Write, r.Write)
+		totals = append(totals, r.Total)
+		if r.Read != nil && r.Write != nil {
+			reads, writes = append(reads, *r.Read), append(writes, *r.Write)
+		}
+	}
+	all.Total = result.Together(totals)
+	if len(reads) == len(of) {
+		read, write := result.Together(reads), result.Together(writes)
+		all.Read, all.Write = &read, &write
 	}
 	return all
 }
@@ -47,24 +54,4 @@ func unlessOther[T comparable](value, other T) T {
 		return unknown
 	}
 	return value
-}
-
-// add adds what a job did to what those did that ran beside it. Latencies are of the log.
-func add(sum *result.Direction, d result.Direction) {
-	sum.IOs += d.IOs
-	sum.Bytes += d.Bytes
-	sum.IOPS += d.IOPS
-	sum.Throughput += d.Throughput
-	sum.Runtime = max(sum.Runtime, d.Runtime)
-}
-
-func addTo(sum **result.Direction, d *result.Direction) {
-	switch {
-	case d == nil:
-	case *sum == nil:
-		*sum = new(result.Direction)
-		fallthrough
-	default:
-		add(*sum, *d)
-	}
 }

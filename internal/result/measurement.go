@@ -87,6 +87,9 @@ type Point struct {
 	Max float64 `json:",omitzero"`
 }
 
+// PercentilesMissing is the code of the warning that percentiles of all I/Os are not known, which logs may still tell.
+const PercentilesMissing = "percentiles-missing"
+
 // Warning is a doubt about data, kept with it so that it reaches the reports.
 type Warning struct {
 	Code string `json:"code"`

@@ -3,6 +3,7 @@ package log
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"ebscope/internal/result"
@@ -132,7 +133,30 @@ func (j Joined) AddTo(r *result.Reading) {
 		}
 		if l := r.Total.Latency; l.Samples == 0 && l.Mean == 0 && len(l.Percentiles) == 0 {
 			r.Total.Latency = j.Total.Latency
+		} else if len(l.Percentiles) == 0 {
+			j.spreadTo(r)
 		}
+	}
+}
+
+// spreadTo gives a reading the distribution of its latency that it lacks, whose mean stands.
+func (j Joined) spreadTo(r *result.Reading) {
+	stated, logged := r.Total.Latency, j.Total.Latency
+	if len(logged.Bins) == 0 {
+		return
+	}
+	if logged.Kind == stated.Kind {
+		r.Total.Latency.Bins, r.Total.Latency.Percentiles = logged.Bins, logged.Percentiles
+	} else {
+		r.Total.Latency = logged
+		if logged.Kind == string(Completion) {
+			r.Total.Latency.Submitted = stated.Mean
+		}
+	}
+	r.Warnings = slices.DeleteFunc(r.Warnings, func(w result.Warning) bool { return w.Code == result.PercentilesMissing })
+	if logged.Samples < r.Total.IOs {
+		r.Warnings = append(r.Warnings, result.Warning{Code: "percentiles-of-logs", Text: fmt.Sprintf(
+			"percentiles are of the %d of %d I/Os that the logs hold: fio leaves out the last, incomplete window", logged.Samples, r.Total.IOs)})
 	}
 }
 

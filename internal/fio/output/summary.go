@@ -14,7 +14,6 @@ import (
 // Codes of the warnings that this package gives.
 const (
 	fioMessage           = "fio-message"           // a line that fio printed beside its results
-	percentilesMissing   = "percentiles-missing"   // they cannot be merged without histograms
 	latencyNotMeasured   = "latency-not-measured"  // fio was told not to
 	bandwidthContradicts = "bandwidth-contradicts" // fio states it twice, and not the same
 	bytesUnknown         = "bytes-unknown"         // their unit cannot be told
@@ -96,7 +95,7 @@ func (d Document) measure(m *result.Measurement, r *review) bool {
 	case l.Mean == 0 && l.Max == 0:
 		r.warn(latencyNotMeasured, "fio did not measure latency (gtod_reduce or disable_lat)")
 	case len(l.Percentiles) == 0:
-		r.warn(percentilesMissing, "fio reported no percentiles of all I/Os together, nor histograms (json+) to work them out from")
+		r.warn(result.PercentilesMissing, "fio reported no percentiles of all I/Os together, nor histograms (json+) to work them out from")
 	}
 	return true
 }
