@@ -18,9 +18,16 @@ import (
 func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := newRootCommand()
 	root.SetArgs(args[1:])
-	root.SetOut(stdout)
+	out := &resultWriter{Writer: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = out.err // of help, whose errors cobra keeps
+	}
+	if readerGone(err) {
+		return exitReaderGone
+	}
 	if err != nil {
 		fmt.Fprintln(stderr, "ebscope:", indent(message(err)))
 	}
@@ -48,7 +55,7 @@ and cost. Without an AWS account it shows it on emulated volumes.
   ebscope bench     gp2 against gp3 on two emulated volumes, in two minutes
 
 Exit codes: 0 done, 1 failed, 2 wrong use, 3 a threshold or comparison failed, 4 declined: it would harm data or
-cannot apply here, 5 done in part, 130 interrupted.`,
+cannot apply here, 5 done in part, 130 interrupted, 141 the reader of the output went away.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArgs,
@@ -73,6 +80,14 @@ func (e usageError) Unwrap() error { return e.err }
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 && cmd.HasSubCommands() {
+		text := fmt.Sprintf("unknown command %q for %s", args[0], cmd.CommandPath())
+		cmd.SuggestionsMinimumDistance = 2
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			text += "; did you mean " + strings.Join(near, ", ") + "?"
+		}
+		return usage("%s; see %s --help", text, cmd.CommandPath())
+	}
 	if len(args) > 0 {
 		return usage("%s takes no argument %q; see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
 	}
@@ -107,6 +122,9 @@ func outputFlag(cmd *cobra.Command, value *string, formats ...string) {
 
 // terminal returns the width of the terminal behind w, and false where w is none.
 func terminal(w io.Writer) (width int, ok bool) {
+	if o, ok := w.(*resultWriter); ok {
+		w = o.Writer
+	}
 	f, isFile := w.(*os.File)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {
 		return 0, false

@@ -22,6 +22,7 @@ const (
 	exitDeclined    = 4
 	exitPart        = 5
 	exitInterrupted = 130
+	exitReaderGone  = 141 // as of a tool that SIGPIPE ends
 )
 
 // partError says that some of the work was done and kept.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,16 @@ func fitHelp(root *cobra.Command) {
 	cobra.AddTemplateFunc("hanging", hanging)
 	usages = strings.ReplaceAll(usages, "{{rpad .Name .NamePadding }} {{.Short}}", "{{rpad .Name .NamePadding }} {{hanging .Short .NamePadding}}")
 	root.SetUsageTemplate(usages)
+
+	usual := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		stdout := cmd.OutOrStdout()
+		var text bytes.Buffer
+		cmd.SetOut(&text)
+		usual(cmd, args)
+		cmd.SetOut(stdout)
+		_, _ = stdout.Write(text.Bytes()) // Main sees to the error, which cobra would only print
+	})
 }
 
 // hanging breaks what a command does into lines below its first, which begins behind a name of so many columns.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -28,6 +29,12 @@ func loadReadings(ctx context.Context, paths []string, o analyzeOptions, stdin i
 	unit, err := o.unit()
 	if err != nil {
 		return report.Report{}, err
+	}
+	for _, path := range paths {
+		if jobs, _ := filepath.Glob(filepath.Join(path, "phases", "*", result.JobFile)); len(jobs) > 0 && !isRunDirectory(path) {
+			return report.Report{}, usage("%s is a run directory whose %s is missing; restore that, or give %s to take its files for anyone's",
+				path, result.RunFile, filepath.Join(path, "phases"))
+		}
 	}
 	readings, notes, err := intake.Open(ctx, paths, stdin, intake.Options{LatencyUnit: unit})
 	var missing *intake.MissingError

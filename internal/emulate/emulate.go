@@ -124,7 +124,7 @@ type Unavailable struct {
 }
 
 func (e *Unavailable) Error() string {
-	return fmt.Sprintf("%s: %v; `--target path` measures a real directory, and `ebscope simulate` needs no device at all", e.What, e.Err)
+	return fmt.Sprintf("%s: %v; `ebscope bench --target path` measures a real directory, and `ebscope simulate` needs no device at all", e.What, e.Err)
 }
 
 func (e *Unavailable) Unwrap() error { return e.Err }

@@ -87,6 +87,11 @@ func (s *series) read() error {
 		if errors.Is(err, io.EOF) {
 			return s.finish()
 		}
+		if errors.Is(err, csv.ErrFieldCount) {
+			err = fmt.Errorf("%d fields, but the header names %d columns", len(fields), s.lines.FieldsPerRecord)
+			line, _ := s.lines.FieldPos(0)
+			return &LineError{line, err}
+		}
 		if err != nil {
 			return lineError(err)
 		}

@@ -78,7 +78,7 @@ func TestSeriesNamesTheLine(t *testing.T) {
 		"a missing column":    {"time,operations\n0,1\n", 1, `"bytes" is missing`},
 		"an unknown column":   {"time,operations,bytes,iops\n", 1, `unknown column "iops"`},
 		"a column twice":      {"time,operations,bytes,bytes\n", 1, "twice"},
-		"a short line":        {header + "0,1,1\n60,1\n", 3, "wrong number of fields"},
+		"a short line":        {header + "0,1,1\n60,1\n", 3, "2 fields, but the header names 3 columns"},
 		"an open quote":       {header + "0,1,\"1\n", 2, `"`},
 		"a gap":               {header + "0,1,1\n60,1,1\n180,1,1\n", 4, "a gap: 2m0s after line 3"},
 		"closer than before":  {header + "0,1,1\n60,1,1\n90,1,1\n", 4, "30s after line 3"},

@@ -40,6 +40,9 @@ func (v forecastView) load() string {
 	case forecast.ConstantLoad:
 		return fmt.Sprintf("%s of %v%s", rate(l.IOPS), units.Bytes(l.BlockSize), counted)
 	case forecast.PatternLoad:
+		if l.ForS == l.EveryS {
+			return fmt.Sprintf("%s of %v, peak after peak without a pause%s", rate(l.IOPS), units.Bytes(l.BlockSize), counted)
+		}
 		return fmt.Sprintf("%s of %v for %s, every %s; %s between%s", rate(l.IOPS), units.Bytes(l.BlockSize), span(l.ForS), span(l.EveryS), rate(l.ThenIOPS), counted)
 	default:
 		return "the demand in " + l.Source

@@ -95,7 +95,10 @@ func amount(x float64) string {
 	if x < 1e6 {
 		return units.Thousands(x)
 	}
-	return decimals(x/1e6, 2) + " million"
+	if x < 1e9 {
+		return decimals(x/1e6, 2) + " million"
+	}
+	return units.Thousands(x/1e6) + " million"
 }
 
 // factor prints how many times the run was compressed: "60".

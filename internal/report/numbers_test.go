@@ -40,6 +40,7 @@ func TestNumbers(t *testing.T) {
 		{"span", span(25260), "7 h 1 min"},
 		{"span", span(15419), "4 h 17 min"}, // 256.98 min
 		{"amount", amount(5.4e6), "5.4 million"},
+		{"amount", amount(5994.25e6), "5,994 million"},
 		{"amount", amount(36120), "36,120"},
 		{"tie", tie("33 min 19 s, 26 %, 3,000 IOPS"), "33\u00a0min\u00a019\u00a0s, 26\u00a0%, 3,000\u00a0IOPS"},
 	} {

@@ -95,9 +95,13 @@ type USD float64
 // String prints whole cents, "$11.40".
 func (u USD) String() string {
 	if u < 0 {
-		return "−$" + strconv.FormatFloat(-float64(u), 'f', 2, 64)
+		return "−" + (-u).String()
 	}
-	return "$" + strconv.FormatFloat(float64(u), 'f', 2, 64)
+	whole, cents, _ := strings.Cut(strconv.FormatFloat(float64(u), 'f', 2, 64), ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	return "$" + whole + "." + cents
 }
 
 // Thousands prints a number rounded to a whole one, with a comma every three digits: "3,000".

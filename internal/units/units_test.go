@@ -76,6 +76,8 @@ func TestStrings(t *testing.T) {
 		{(250 * units.MiBPerSecond).String(), "250 MiB/s"},
 		{units.USD(11.4).String(), "$11.40"},
 		{units.USD(-2.28).String(), "−$2.28"},
+		{units.USD(999.999).String(), "$1,000.00"},
+		{units.USD(-1234567.8).String(), "−$1,234,567.80"},
 		{units.Thousands(5_400_000), "5,400,000"},
 		{units.Thousands(999.6), "1,000"},
 		{units.Thousands(-1234), "−1,234"},

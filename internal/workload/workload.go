@@ -193,6 +193,9 @@ func (p Profile) Validate(catalog *ebs.Catalog) error {
 	if len(p.Phases) > maxPhases {
 		return fmt.Errorf("profile %s: %d phases, at most %d", p.Name, len(p.Phases), maxPhases)
 	}
+	if p.FileSize <= 0 {
+		return keyError{"file_size", fmt.Errorf("profile %s: file_size is missing: say how large the test file on each volume is, such as file_size: 1GiB", p.Name)}
+	}
 	if err := p.validateStripes(); err != nil {
 		return err
 	}
@@ -236,7 +239,7 @@ func (p Profile) validateVolume(catalog *ebs.Catalog, i int, v Volume) error {
 	if !(v.Balance >= 0 && v.Balance <= 1) {
 		return fmt.Errorf("volume %s: balance %v must be between 0 %% and 100 %%", v.Name, v.Balance)
 	}
-	if p.FileSize <= 0 || p.FileSize > v.Config.Size && p.stripeOf(v.Name) == "" {
+	if p.FileSize > v.Config.Size && p.stripeOf(v.Name) == "" {
 		return fmt.Errorf("volume %s: a test file of %v does not fit on %v; set file_size", v.Name, p.FileSize, v.Config.Size)
 	}
 	return nil

@@ -125,6 +125,7 @@ func TestParseRefuses(t *testing.T) {
 		"no layout":           {replace("{name: layout, volume: logs, rw: write,", "{name: first, volume: logs, rw: read,"), "must write its test file"},
 		"no such volume":      {replace("name: append, volume: logs", "name: append, volume: log"), `no volume named "log"`},
 		"refused gp3":         {replace("iops: 6000", "iops: 90000"), "3,000 to 80,000 IOPS"},
+		"no file size":        {replace("file_size: 1GiB", ""), "file_size is missing"},
 		"file too large":      {replace("1GiB", "60GiB"), "does not fit on 50 GiB"},
 		"unknown pattern":     {replace("volume: logs, rw: write, block_size: 64KiB", "volume: logs, rw: append, block_size: 64KiB"), `rw "append"`},
 		"percent on write":    {replace("block_size: 64KiB", "read_percent: 5, block_size: 64KiB"), "read_percent"},

@@ -24,8 +24,11 @@ func TestLimits(t *testing.T) {
 		{"limits volume gp5", 2, `unknown volume type "gp5"; did you mean gp2, gp3`},
 		{"limits instance m5.xlrge", 2, `unknown instance type "m5.xlrge"; did you mean m5.xlarge`},
 		{"limits region us-east1", 2, `unknown region "us-east1"; did you mean us-east-1`},
+		{"limits instance m5", 2, "did you mean m5.large, m5.metal, m5.xlarge"},
+		{"limits instance m5.xl", 2, "did you mean m5.xlarge"},
+		{"limits region Seoul", 2, "did you mean ap-northeast-2"},
 		{"limits volume gp2 gp3", 2, "takes one name"},
-		{"limits disks", 2, `takes no argument "disks"`},
+		{"limits disks", 2, `unknown command "disks" for ebscope limits`},
 		{"limits volume -o yaml", 2, "use text or json"},
 		{"limits volume --catalog missing.yaml", 2, "missing.yaml"},
 	} {
