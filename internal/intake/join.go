@@ -95,6 +95,7 @@ func (c *collector) join() {
 			}
 		}
 	}
+	first := len(c.readings)
 	for _, logs := range alone {
 		r := orphan(logs)
 		join(&r, c.strangers(logs))
@@ -103,6 +104,7 @@ func (c *collector) join() {
 		}
 		c.readings = append(c.readings, r)
 	}
+	perhapsTogether(alone, c.readings[first:])
 }
 
 // notesOf leaves out what the document beside a log answers: the unit of its latencies, and that jobs share it.

@@ -40,6 +40,8 @@ func TestOddLogs(t *testing.T) {
 		skipped int
 	}{
 		"UTF-16":              {utf16, 0},
+		"UTF-16 without mark": {utf16[2:], 0},
+		"big endian as well":  {"\x00" + utf16[2:len(utf16)-1], 0},
 		"UTF-8 with a mark":   {"\uFEFF" + rows, 0},
 		"zeros at the end":    {rows + strings.Repeat("\x00", 4096), 1},
 		"zeros in the middle": {rows + strings.Repeat("\x00", 512) + "\n4000, 30, 0, 0\n", 1},

@@ -42,6 +42,9 @@ func (c *collector) piece(p piece) error {
 	if marked(head) {
 		r = bufio.NewReaderSize(decoded(r), headSize)
 		head, err = r.Peek(headSize)
+	} else if wide := unmarked(head); wide != nil {
+		r = bufio.NewReaderSize(wide.NewDecoder().Reader(r), headSize)
+		head, err = r.Peek(headSize)
 	}
 	if err != nil && err != io.EOF {
 		c.skip(p.name, "cannot be read: %v", err)

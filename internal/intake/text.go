@@ -19,6 +19,29 @@ func decoded(r io.Reader) io.Reader {
 	return transform.NewReader(r, unicode.BOMOverride(encoding.Nop.NewDecoder()))
 }
 
+// unmarked tells UTF-16 without a byte order mark, whose letters of ASCII have a zero on one side; nil is none.
+func unmarked(head []byte) encoding.Encoding {
+	head = head[:min(len(head), 256)&^1]
+	var even, odd int
+	for i := 0; i < len(head); i += 2 {
+		switch {
+		case head[i] == 0 && head[i+1] != 0:
+			even++
+		case head[i] != 0 && head[i+1] == 0:
+			odd++
+		}
+	}
+	switch pairs := len(head) / 2; {
+	case pairs < 8:
+		return nil
+	case 10*odd > 9*pairs:
+		return unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
+	case 10*even > 9*pairs:
+		return unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
+	}
+	return nil
+}
+
 // beginsWithDigit says whether a text begins with a number, as a log that has something wrong with it.
 func beginsWithDigit(head []byte) bool {
 	head = bytes.TrimPrefix(bytes.TrimSpace(head), []byte("-"))

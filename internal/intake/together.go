@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"fmt"
 	"slices"
 
 	"ebscope/internal/result"
@@ -46,6 +47,37 @@ func together(readings []result.Reading, of []int) result.Reading {
 		all.Read, all.Write = &read, &write
 	}
 	return all
+}
+
+// perhapsTogether warns of logs that fio numbered as those of jobs of one run, and that no document is beside. Their clocks
+// begin with each job, so that they may have run side by side or one after another.
+func perhapsTogether(alone [][]logFile, readings []result.Reading) {
+	type run struct{ prefix, host string }
+	runs := map[run][]int{} // indexes
+	for i, logs := range alone {
+		if n := logs[0].name; n.Job > 0 {
+			runs[run{n.Prefix, n.Host}] = append(runs[run{n.Prefix, n.Host}], i)
+		}
+	}
+	atOnce := func(i, k int) bool {
+		x, y, a, b := readings[i].Total.Runtime, readings[k].Total.Runtime, alone[i][0].Epoch, alone[k][0].Epoch
+		slack := max(x, y) / 10
+		return (x-y).Abs() <= slack && a.IsZero() == b.IsZero() && a.Sub(b).Abs() <= slack
+	}
+	for _, of := range runs {
+		for _, i := range of {
+			jobs, sum := 0, 0.0
+			for _, k := range of {
+				if atOnce(i, k) {
+					jobs, sum = jobs+1, sum+float64(readings[k].Total.IOPS)
+				}
+			}
+			if jobs > 1 && sum > 0 {
+				readings[i].Warnings = append(readings[i].Warnings, result.Warning{Code: "perhaps-together", Text: fmt.Sprintf(
+					"fio numbered these logs as of %d jobs of one run: if they ran side by side, limits hold for all together, %.0f IOPS, and not for each", jobs, sum)})
+			}
+		}
+	}
 }
 
 func unlessOther[T comparable](value, other T) T {

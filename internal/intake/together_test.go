@@ -37,3 +37,27 @@ func TestLogThatJobsShare(t *testing.T) {
 		}
 	}
 }
+
+// Logs that fio numbered 1 to 3 may be of jobs that ran side by side: 1,000 + 1,000 + 1,000. One that ran twice as long did not.
+func TestNumberedLogsMayBelongTogether(t *testing.T) {
+	one := logOf(60, 0, 1000)
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"three at the same times": {map[string]string{"a_iops.1.log": one, "a_iops.2.log": one, "a_iops.3.log": one}, "3 jobs of one run: if they ran side by side, limits hold for all together, 3000 IOPS"},
+		"of other lengths":        {map[string]string{"a_iops.1.log": one, "a_iops.2.log": logOf(120, 0, 1000)}, ""},
+		"of other runs":           {map[string]string{"a_iops.1.log": one, "b_iops.2.log": one}, ""},
+	} {
+		readings, _ := open(t, folder(t, c.files))
+		for _, r := range readings {
+			text := ""
+			for _, w := range r.Warnings {
+				text += w.Text
+			}
+			if !strings.Contains(text, c.want) || (text == "") != (c.want == "") {
+				t.Errorf("%s: %s: %q", name, r.Source.File, text)
+			}
+		}
+	}
+}
