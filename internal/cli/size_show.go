@@ -129,7 +129,7 @@ func sizeText(w io.Writer, a sizeAnswer) error {
 	if width < plainWidth {
 		row = sizeLines
 	} else {
-		sizeRow(&b, "Volume", "sustained IOPS", "MiB/s", "USD a month")
+		sizeRow(&b, "Volume", "sustained: IOPS", "MiB/s", "USD a month") // of throughput too
 	}
 	for _, f := range a.Fits {
 		row(&b, f.Volume.String(), units.Thousands(float64(f.Sustained)), rounded(f.SustainedThroughput), f.Monthly.String())

@@ -61,14 +61,14 @@ func TestCheapest(t *testing.T) {
 		{"a large cold store", cost.Need{Size: 16 * units.TiB, Throughput: 40 * mib}, []string{
 			"sc1 16,384 GiB: $285.08; 16 TiB give 192 IOPS and 192 MiB/s for ever", // 16,384 × 0.0174
 			"st1 16,384 GiB: $835.58; 16 TiB give 500 IOPS and 500 MiB/s for ever",
-			"gp3 16,384 GiB, 3,000 IOPS, 125 MiB/s: $1494.22; 3,000 IOPS come with every size",
-			"gp2 16,384 GiB: $1867.78; 16 TiB give 16,000 IOPS and 250 MiB/s for ever",
-			"io1 16,384 GiB, 160 IOPS: $2104.53; 40 MiB/s take 160 IOPS", // 40 × 4; 2,093.8752 + 10.656
-			"io2 16,384 GiB, 160 IOPS: $2104.53; 40 MiB/s take 160 IOPS",
+			"gp3 16,384 GiB, 3,000 IOPS, 125 MiB/s: $1,494.22; 3,000 IOPS come with every size",
+			"gp2 16,384 GiB: $1,867.78; 16 TiB give 16,000 IOPS and 250 MiB/s for ever",
+			"io1 16,384 GiB, 160 IOPS: $2,104.53; 40 MiB/s take 160 IOPS", // 40 × 4; 2,093.8752 + 10.656
+			"io2 16,384 GiB, 160 IOPS: $2,104.53; 40 MiB/s take 160 IOPS",
 		}, []string{"standard: at most 1 TiB"}},
 		// gp3: 100,000 IOPS are too many. io2: 32,000 × 0.0666 + 32,000 × 0.04662 + 36,000 × 0.032634 = 2,131.20 + 1,491.84 + 1,174.824; + 12.78
 		{"io2's three tiers", cost.Need{Size: 100 * units.GiB, IOPS: 100_000}, []string{
-			"io2 100 GiB, 100,000 IOPS: $4810.64; 100,000 IOPS provisioned, those above 32,000 at a lower price",
+			"io2 100 GiB, 100,000 IOPS: $4,810.64; 100,000 IOPS provisioned, those above 32,000 at a lower price",
 		}, []string{
 			"gp2: at most 16,000 IOPS at random", "gp3: at most 80,000 IOPS at random", "io1: at most 64,000 IOPS at random",
 			"sc1: at most 192 IOPS at random", "st1: at most 500 IOPS at random", "standard: at most 40 IOPS at random",
@@ -77,8 +77,8 @@ func TestCheapest(t *testing.T) {
 		{"ratios that make a volume larger", cost.Need{Size: 10 * units.GiB, IOPS: 20_000, Throughput: 10 * mib}, []string{
 			// 40 × 0.0912 + 17,000 × 0.0057 = 3.648 + 96.90
 			"gp3 40 GiB, 20,000 IOPS, 125 MiB/s: $100.55; 17,000 IOPS above the 3,000 included; gp3 needs 40 GiB for 20,000 IOPS: 500 per GiB",
-			"io2 20 GiB, 20,000 IOPS: $1334.56; 20,000 IOPS provisioned; io2 needs 20 GiB for 20,000 IOPS: 1,000 per GiB",
-			"io1 400 GiB, 20,000 IOPS: $1383.12; 20,000 IOPS provisioned; io1 needs 400 GiB for 20,000 IOPS: 50 per GiB",
+			"io2 20 GiB, 20,000 IOPS: $1,334.56; 20,000 IOPS provisioned; io2 needs 20 GiB for 20,000 IOPS: 1,000 per GiB",
+			"io1 400 GiB, 20,000 IOPS: $1,383.12; 20,000 IOPS provisioned; io1 needs 400 GiB for 20,000 IOPS: 50 per GiB",
 		}, []string{
 			"gp2: at most 16,000 IOPS at random",
 			"sc1: at most 192 IOPS at random", "st1: at most 500 IOPS at random", "standard: at most 40 IOPS at random",
