@@ -115,7 +115,8 @@ func TestDeviceTwice(t *testing.T) {
 	if err := os.Symlink(path, link); err != nil {
 		t.Fatal(err)
 	}
-	two := strings.Replace(diskProfile, "phases:", "  - {name: other, type: gp2, size: 100GiB}\nphases:", 1) + strings.ReplaceAll(diskProfile[strings.Index(diskProfile, "  - {name: layout"):], "disk", "other")
+	volumes, phases, _ := strings.Cut(diskProfile, "phases:\n")
+	two := volumes + "  - {name: other, type: gp2, size: 100GiB}\nphases:\n" + phases + strings.ReplaceAll(phases, "disk", "other")
 	if err := os.WriteFile(filepath.Join(dir, "two.yaml"), []byte(two), 0o600); err != nil {
 		t.Fatal(err)
 	}

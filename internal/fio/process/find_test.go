@@ -90,7 +90,7 @@ func TestFindSomethingElse(t *testing.T) {
 func TestSynchronous(t *testing.T) {
 	f := realFio(t)
 	for engine, want := range map[string]bool{"psync": true, "sync": true, "vsync": true, "pvsync": true, "pvsync2": true, "mmap": true, "libaio": false, "posixaio": false} {
-		said, err := exec.Command(f.Path, "--name=x", "--ioengine="+engine, "--rw=read", "--size=4k", "--iodepth=4", //nolint:gosec // the fio of this machine
+		said, err := exec.Command(f.Path, "--name=x", "--ioengine="+engine, "--rw=read", "--size=4k", "--iodepth=4",
 			"--filename="+filepath.Join(t.TempDir(), "file")).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", engine, err, said)

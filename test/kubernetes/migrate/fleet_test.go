@@ -19,7 +19,7 @@ import (
 // The parts follow each other, and the last looks at what all of them have asked for.
 func TestFleet(t *testing.T) {
 	u := newUser(t)
-	t.Run("there and back, until AWS says no", u.thereAndBack)
+	t.Run("there and back until AWS says no", u.thereAndBack)
 	t.Run("the cluster has moved on", u.movedOn)
 	t.Run("infeasible", u.infeasible)
 	t.Run("killed", u.killed)
@@ -113,7 +113,7 @@ func (j *journey) planned() {
 		action migration.Action
 		class  string
 	}{
-		{j.data, migration.ByClass, "ebscope-gp3-3000-128"}, {j.other, migration.ByClass, "ebscope-gp3-3000-128"},
+		{j.data, migration.ByClass, "ebscope-gp3-3000-125"}, {j.other, migration.ByClass, "ebscope-gp3-3000-125"},
 		{j.big, migration.ByClass, "ebscope-gp3-3000-250"}, {j.legacy, migration.ByAWS, ""},
 	} {
 		if s := steps[want.claim()]; string(s.Volume) != want.id || s.Action != want.action || s.Class != want.class || len(s.BlockedBy) > 0 {
@@ -138,10 +138,10 @@ func (j *journey) planned() {
 // areGP3 checks that all are gp3 after so many changes, and kept is not.
 func (j *journey) areGP3(changes int) {
 	j.Helper()
-	j.data.is(gp3(3000, 128), changes, "ebscope-gp3-3000-128")
-	j.other.is(gp3(3000, 128), changes, "ebscope-gp3-3000-128")
+	j.data.is(gp3(3000, 125), changes, "ebscope-gp3-3000-125")
+	j.other.is(gp3(3000, 125), changes, "ebscope-gp3-3000-125")
 	j.big.is(gp3(3000, 250), changes, "ebscope-gp3-3000-250")
-	j.legacy.is(gp3(3000, 128), changes, "")
+	j.legacy.is(gp3(3000, 125), changes, "")
 	j.kept.is(gp2(300), 0, "")
 }
 
@@ -251,7 +251,7 @@ func (j *journey) slotUsedUp() {
 
 	aws.Advance(last.Sub(aws.Now()) + time.Second)
 	for _, v := range []volume{j.data, j.other, j.big} { // csi-resizer tries again by itself
-		eventually(j, time.Minute, v.claim()+" is changed", func() error { return v.inForce() })
+		eventually(j, time.Minute, v.claim()+" is changed", v.inForce)
 	}
 	j.run("migrate", "apply", "plan-4.json", "--poll", poll).expect(j, 0)
 	j.areGP3(5)

@@ -80,7 +80,7 @@ func (u *user) infeasible(t *testing.T) {
 	if s := u.status("plan.json")[bad.claim()]; s.State != "infeasible" {
 		t.Errorf("%s is %s: %s", bad.claim(), s.State, s.Text)
 	}
-	good.is(gp3(3000, 128), 1, "ebscope-gp3-3000-128")
+	good.is(gp3(3000, 125), 1, "ebscope-gp3-3000-125")
 	_, steps := u.plan("while.json", namespace)
 	if b := steps[bad.claim()].BlockedBy; len(b) != 1 || b[0].Code != migration.ClaimChanging {
 		t.Errorf("as long as the claim asks for what it cannot have: %+v", b)
@@ -96,8 +96,8 @@ func (u *user) infeasible(t *testing.T) {
 	}
 	aws.Mend()
 	u.run("migrate", "apply", "again.json", "--poll", poll).expect(t, 0)
-	bad.is(gp3(3000, 128), 1, "ebscope-gp3-3000-128")
-	good.is(gp3(3000, 128), 3, "ebscope-gp3-3000-128")
+	bad.is(gp3(3000, 125), 1, "ebscope-gp3-3000-125")
+	good.is(gp3(3000, 125), 3, "ebscope-gp3-3000-125")
 }
 
 // However often it is killed, ebscope goes on where it was, and sends no change twice.
@@ -141,6 +141,6 @@ func (u *user) killed(t *testing.T) {
 			t.Errorf("%s: %d changes were sent, want 1", v.claim(), n)
 		}
 	}
-	byClass.is(gp3(3000, 128), 1, "ebscope-gp3-3000-128")
-	byAWS.is(gp3(3000, 128), 1, "")
+	byClass.is(gp3(3000, 125), 1, "ebscope-gp3-3000-125")
+	byAWS.is(gp3(3000, 125), 1, "")
 }

@@ -134,7 +134,7 @@ func (v volume) requests() (all []fakeaws.Call) {
 	return all
 }
 
-// Settings as EC2 tells them. 100 GiB of gp2 have 3 IOPS a GiB; gp3 is at least as good as gp2's 3,000 IOPS and 128 MiB/s, or
+// Settings as EC2 tells them. 100 GiB of gp2 have 3 IOPS a GiB; gp3 has what comes with it, whose 125 MiB/s count as gp2's 128, or
 // 250 MiB/s from 171 GiB on.
 func gp2(iops int) fakeaws.Setting { return fakeaws.Setting{Type: "gp2", IOPS: iops} }
 func gp3(iops, throughput int) fakeaws.Setting {
