@@ -60,6 +60,11 @@ func Join(logs []*Log, blockSize units.Bytes) Joined {
 		j.IOPSOf[d], j.LatencyOf[d] = rateSeries(r, j.Window), latencySeries(l)
 		j.DirectionOf[d] = summary(r, l, b, j.IOPSOf[d], single)
 	}
+	if j.Total.Runtime == 0 { // trims or flushes alone, which are no part of the total, take time all the same
+		for _, d := range j.DirectionOf {
+			j.Total.Runtime = max(j.Total.Runtime, d.Runtime)
+		}
+	}
 	return j
 }
 

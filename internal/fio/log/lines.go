@@ -33,6 +33,9 @@ func (w *worker) irregular(b block, start, number int) (next int) {
 		w.skip(number, "skipped: %s: %s", excerpt(text), fault)
 		return next
 	}
+	if f.n != h.columns {
+		w.notes.other(number)
+	}
 	w.line(&f.column, number)
 	return next
 }

@@ -187,6 +187,10 @@ func (l *Log) finish(w *worker) error {
 	l.disorder(w.ordered, doubt)
 	l.restarts(w, doubt)
 	l.emptiness(doubt)
+	if n := w.notes.uneven; n > 0 {
+		doubt("%d of its lines have another number of columns than the %d of most at its start: read by those that they share", n, l.Columns)
+		l.Notes[len(l.Notes)-1].Line = w.notes.unevenFrom
+	}
 	if w.head.odd != "" {
 		doubt("%s", w.head.odd)
 	}

@@ -15,6 +15,16 @@ type notes struct {
 	first   []result.Note
 	skipped int64 // lines
 	doubts  int64 // lines of which a part is missing
+	// Lines that were read although they have another number of columns, and the first of them.
+	uneven     int64
+	unevenFrom int
+}
+
+// other notes that a line has another number of columns than most.
+func (n *notes) other(line int) {
+	if n.uneven++; n.uneven == 1 {
+		n.unevenFrom = line
+	}
 }
 
 func (n *notes) skip(line int, format string, arguments ...any) {
@@ -34,6 +44,10 @@ func (n *notes) doubt(line int, format string, arguments ...any) {
 func (n *notes) join(o notes) {
 	n.skipped += o.skipped
 	n.doubts += o.doubts
+	if o.uneven > 0 && (n.uneven == 0 || o.unevenFrom < n.unevenFrom) {
+		n.unevenFrom = o.unevenFrom
+	}
+	n.uneven += o.uneven
 	n.first = append(n.first, o.first...)
 }
 

@@ -24,8 +24,8 @@ func TestOdd(t *testing.T) {
 		{"one line over and over", strings.Repeat(row, 600), 1, 599, 2, "once more"},
 		{"zeros at the end", row + "2000, 3000, 0, 0\n" + strings.Repeat("\x00", 4096), 2, 1, 3, "is no number"},
 		{"zeros in the middle", row + strings.Repeat("\x00", 100_000) + "\n2000, 3000, 0, 0\n", 2, 1, 2, "skipped"},
-		{"columns from three to five", row[:13] + "\n2000, 3001, 0\n3000, 3002, 0, 0, 0\n", 3, 0, 0, ""},
-		{"columns from five to three", "1000, 3002, 0, 0, 0\n2000, 3002, 0, 0, 0\n3000, 3001, 0\n4000, 3001, 0\n", 4, 0, 0, ""},
+		{"columns from three to five", row[:13] + "\n2000, 3001, 0\n3000, 3002, 0, 0, 0\n", 3, 0, 3, "1 of its lines have another number of columns than the 3"},
+		{"columns from five to three", "1000, 3002, 0, 0, 0\n2000, 3002, 0, 0, 0\n3000, 3001, 0\n4000, 3001, 0\n", 4, 0, 1, "2 of its lines have another number of columns than the 3"},
 		{"columns from four to two", row + "2000, 1, 0, 0\n3000, 3001\n", 2, 1, 3, "another number of columns, 2, than most lines at the log's start, 4"},
 		{"no time", "0, 30, 0, 0\n0, 31, 0, 0\n0, 32, 0, 0\n", 3, 0, 0, "at 0 ms"},
 		{"trims only", "1000, 30, 2, 0\n2000, 30, 2, 0\n", 2, 0, 0, "trims or flushes only"},
@@ -40,6 +40,14 @@ func TestOdd(t *testing.T) {
 				t.Errorf("%d lines, %d skipped, line %d, notes %v", l.Lines, l.Skipped, line, l.Notes[:min(len(l.Notes), 2)])
 			}
 		})
+	}
+}
+
+// Trims are no part of the total, but take time: a line a second, two lines.
+func TestTrimsAloneTakeTime(t *testing.T) {
+	j := Join([]*Log{mustRead(t, "a_iops.1.log", "1000, 30, 2, 0\n2000, 30, 2, 0\n", Options{})}, 0)
+	if j.Total.Runtime != 2*second || j.Total.IOPS != 0 || j.DirectionOf[Trim].IOPS != 30 {
+		t.Errorf("%+v, trims %+v", j.Total, j.DirectionOf[Trim])
 	}
 }
 
