@@ -106,7 +106,7 @@ as 'runs/ID-r*'. Emulated volumes start with the same credits each time; a real 
 	f.StringToStringVar(&o.paths, "path", nil, "NAME=DIR: directory on the volume NAME of the profile, for --target path; volumes without one are left out")
 	f.StringToStringVar(&o.device.devices, "device", nil, "NAME=DEVICE: block device of the volume NAME of the profile, for --target device; volumes without one are left out")
 	f.StringArrayVar(&o.device.destructive, "destructive", nil, "DEVICE: repeats a device that --device names, so that a profile may overwrite it")
-	f.StringArrayVar(&o.volumes, "volume", nil, "NAME=TYPE:SIZE[,iops=N][,throughput=NMiB/s]: instead of the profile's volume of that name")
+	f.StringArrayVar(&o.volumes, "volume", nil, "a volume instead of the profile's of that name: NAME=TYPE:SIZE[,iops=N][,throughput=NMiB/s]")
 	latencyFlag(cmd, &o.latency)
 	f.Float64Var(&o.compress, "compress", 1, "divide every time constant by this; emulated volumes only (default 60 for "+defaultProfile+")")
 	f.StringVar(&o.resume, "resume", "", "go on with the run in this directory")

@@ -73,7 +73,7 @@ With --against, it predicts a run that was measured, and prints prediction and m
 	f := cmd.Flags()
 	f.StringVarP(&o.profile, "profile", "p", defaultProfile, "profile: "+strings.Join(workload.Names(), ", ")+", or a YAML file")
 	f.StringVar(&o.instance, "instance", "", "EC2 instance type, instead of the profile's")
-	f.StringArrayVar(&o.volumes, "volume", nil, "NAME=TYPE:SIZE[,iops=N][,throughput=NMiB/s]: instead of the profile's volume of that name")
+	f.StringArrayVar(&o.volumes, "volume", nil, "a volume instead of the profile's of that name: NAME=TYPE:SIZE[,iops=N][,throughput=NMiB/s]")
 	f.Float64Var(&o.compress, "compress", 1, "divide every time constant by this")
 	f.StringVar(&o.against, "against", "", "predict the run in this directory, and compare")
 	f.StringVar(&o.runs, "runs", "runs", "folder for run directories")

@@ -55,15 +55,11 @@ func wrapped(s, indent string, width int) string {
 
 // writeColumns prints rows in columns as wide as they need to be, within a width; a row of one cell is a sentence. Where they do not fit, the columns move together, then the last one wraps, and then it is left out.
 func writeColumns(w io.Writer, rows [][]string, width int) error {
-	count := 0
-	for _, row := range rows {
-		count = max(count, len(row))
-	}
 	var b strings.Builder
-	g := grid{rows: rows, count: count, gap: 2}
+	g := newGrid(rows)
 	switch {
 	case g.width() <= width:
-	case count > 2 && g.close().width() <= width:
+	case g.count > 2 && g.close().width() <= width:
 		g = g.close()
 	default:
 		for g.count > 2 && g.rest(width) < g.longestWord() {
@@ -81,33 +77,40 @@ func writeColumns(w io.Writer, rows [][]string, width int) error {
 // grid is the first columns of rows, with a gap between them.
 type grid struct {
 	rows       [][]string
+	columns    []int // their widths
 	count, gap int
 }
 
-// close moves the columns together.
-func (g grid) close() grid { return grid{g.rows, g.count, 1} }
-
-// column is the width of a column.
-func (g grid) column(i int) int {
-	widest := 0
-	for _, row := range g.rows {
-		if i < len(row) && len(row) > 1 {
-			widest = max(widest, text.StringWidth(row[i]))
+func newGrid(rows [][]string) grid {
+	g := grid{rows: rows, gap: 2}
+	for _, row := range rows {
+		g.count = max(g.count, len(row))
+	}
+	g.columns = make([]int, g.count)
+	for _, row := range rows {
+		if len(row) == 1 {
+			continue // a sentence
+		}
+		for i, cell := range row {
+			g.columns[i] = max(g.columns[i], text.StringWidth(cell))
 		}
 	}
-	return widest
+	return g
 }
+
+// close moves the columns together.
+func (g grid) close() grid { return grid{g.rows, g.columns, g.count, 1} }
 
 // before is the width of what stands before the last column.
 func (g grid) before() int {
 	width := 0
 	for i := range g.count - 1 {
-		width += g.column(i) + g.gap
+		width += g.columns[i] + g.gap
 	}
 	return width
 }
 
-func (g grid) width() int         { return g.before() + g.column(g.count-1) }
+func (g grid) width() int         { return g.before() + g.columns[g.count-1] }
 func (g grid) rest(width int) int { return width - g.before() }
 
 // longestWord is that of the last column, which cannot be narrower.
@@ -131,7 +134,7 @@ func (g grid) write(b *strings.Builder, width int) {
 			continue
 		}
 		for i, cell := range row[:g.count-1] {
-			b.WriteString(cell + strings.Repeat(" ", g.column(i)+g.gap-text.StringWidth(cell)))
+			b.WriteString(cell + strings.Repeat(" ", g.columns[i]+g.gap-text.StringWidth(cell)))
 		}
 		last := wrapped(row[g.count-1], "", max(narrowest/2, width-before))
 		b.WriteString(strings.ReplaceAll(strings.TrimSuffix(last, "\n"), "\n", "\n"+strings.Repeat(" ", before)) + "\n")
