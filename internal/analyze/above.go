@@ -24,7 +24,7 @@ func (s subject) judgeBeyond(p *Phase, m result.Measurement) {
 	samples, _ := clean(m.IOPS)
 	rate := summary(m.Total).iops
 	if samples = during(samples, s.phase.Duration); len(samples) > 1 {
-		rate = mainLevel(newCourse(samples))
+		rate = mainLevel(s.course(samples))
 	}
 	if most := highest(s.ceilings); rate > most*(1+near) {
 		p.takeBack()

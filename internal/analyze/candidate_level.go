@@ -82,7 +82,7 @@ func (l plateau) provisioned(t ebs.VolumeType, all *[]Candidate) {
 	case included > 0 && ok:
 		add(0.95*near, included.String()+", which are included", "Every %s has %v unless more are provisioned.", t.Type, included)
 	case ops > float64(max(included, t.IOPS.Min)) && isUsual && round <= float64(t.IOPS.Max):
-		add(0.6*(1-off/fits), fmt.Sprintf("%s provisioned IOPS", units.Thousands(round)), "%s IOPS are within %.1f %% of a round figure.", amount(ops), 100*off)
+		add(0.6*(1-off/fits), fmt.Sprintf("%s provisioned IOPS", units.Thousands(round)), "%s IOPS are %s.", amount(ops), roundness(off))
 	}
 	if !t.Throughput.Provisioned {
 		return
@@ -94,7 +94,7 @@ func (l plateau) provisioned(t ebs.VolumeType, all *[]Candidate) {
 	case ok:
 		add(0.95*near, t.Throughput.Included.String()+", which are included", "Every %s has %v unless more is provisioned.", t.Type, t.Throughput.Included)
 	case l.data > t.Throughput.Included && mib <= t.Throughput.Max.MiBps() && isUsual:
-		add(0.6*(1-off/fits), fmt.Sprintf("%.0f MiB/s provisioned", mib), "%s MiB/s are within %.1f %% of a round figure.", amount(l.data.MiBps()), 100*off)
+		add(0.6*(1-off/fits), fmt.Sprintf("%.0f MiB/s provisioned", mib), "%s MiB/s are %s.", amount(l.data.MiBps()), roundness(off))
 	}
 }
 
@@ -182,4 +182,12 @@ func (r reader) ofInstance(l plateau) (all []Candidate) {
 		}
 	}
 	return all
+}
+
+// roundness says how far off a round figure a rate is.
+func roundness(off float64) string {
+	if off < 0.0005 {
+		return "a round figure"
+	}
+	return fmt.Sprintf("within %.1f %% of a round figure", 100*off)
 }

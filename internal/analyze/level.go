@@ -3,6 +3,8 @@ package analyze
 import (
 	"math"
 	"time"
+
+	"ebscope/internal/model"
 )
 
 // level is a stretch of samples around one value. The mixed samples at its ends, which a change falls into, belong to none.
@@ -19,7 +21,7 @@ func newLevel(samples []sample, quantum float64) level {
 
 // course is a series taken apart: what is set apart of it, its levels, and the instants at which one follows another.
 type course struct {
-	first  sample   // holds the one-off burst of the rate bucket
+	first  sample   // can hold the one-off burst of the rate bucket
 	rest   []sample // all the others
 	levels []level
 	edges  []time.Duration // edges[i] lies between levels[i] and levels[i+1]
@@ -52,6 +54,20 @@ func newCourse(samples []sample) course {
 		c.edges = append(c.edges, edge(c.rest[m-1], c.rest[m], c.levels[i].typical, c.levels[i+1].typical))
 	}
 	return c
+}
+
+// course takes a phase's series apart. Samples shorter than the rate bucket is deep count as one until it is spent.
+func (s subject) course(samples []sample) course {
+	depth := model.RateDepth.Seconds() / s.compress
+	n := 1
+	for n < len(samples) && seconds(samples[:n]) < 0.9*depth { // windows are never closed to the instant
+		n++
+	}
+	if n > len(samples)/2 {
+		return newCourse(samples) // too short to spare a second
+	}
+	first := sample{samples[0].from, samples[n-1].to, served(samples[:n]) / seconds(samples[:n])}
+	return newCourse(append([]sample{first}, samples[n:]...))
 }
 
 // early returns the samples before the first level.

@@ -56,6 +56,28 @@ func TestFirstSampleIsSetApart(t *testing.T) {
 	}
 }
 
+// Where samples are shorter than the rate bucket is deep, all that lie in it are set apart: ten of 100 ms, or of 1/600 s in
+// a run that is compressed 60 times; two of a second each are not one.
+func TestFirstSecondIsSetApart(t *testing.T) {
+	for _, c := range []struct {
+		window   time.Duration
+		compress float64
+		want     int
+	}{{100 * time.Millisecond, 1, 10}, {time.Second / 600, 60, 10}, {time.Second, 1, 1}, {990 * time.Millisecond, 1, 1}, {5 * time.Second, 1, 1}} {
+		samples := steps(c.window, 100*c.window, 100, 3000, 300)
+		samples[0].iops = 6000
+		got := subject{compress: c.compress}.course(samples)
+		// One of n samples has 6,000, the others 3,000.
+		if mean := 3000 + 3000/float64(c.want); len(got.rest) != 100-c.want || math.Abs(got.first.iops-mean) > 1e-6 {
+			t.Errorf("windows of %v: %d samples are set apart with a mean of %v, want %d with %v", c.window, 100-len(got.rest), got.first.iops, c.want, mean)
+		}
+	}
+	// A series of a second and a half cannot spare one.
+	if got := (subject{compress: 1}).course(steps(100*time.Millisecond, 15*time.Second, 15, 3000, 300)); len(got.rest) != 14 {
+		t.Errorf("%d of 15 samples are left, want 14", len(got.rest))
+	}
+}
+
 func TestClean(t *testing.T) {
 	const s = time.Second
 	got, dropped := clean(result.Series{

@@ -79,7 +79,7 @@ func (s subject) measure(p *Phase, m result.Measurement) {
 	p.Latency = latency(m.Total.Latency)
 	var c course
 	if len(samples) > 1 {
-		c = newCourse(samples)
+		c = s.course(samples)
 		s.find(p, c)
 	} else if total.runtime > 0 {
 		p.IOPS = IOPS{Mean: total.iops}

@@ -142,7 +142,7 @@ func (r reader) judgeReading(p *Phase) {
 	}
 	level := 0.0 // that was held over a series
 	if p.IOPS.Max != nil && *p.IOPS.Max > 0 {
-		c := newCourse(samples)
+		c := r.course(samples)
 		r.judgeCourse(p, c)
 		r.tellStalls(p, c)
 		if main := mainLevel(c); r.beyond(c, r.total) > 0 && main > highest(r.ceilings)*(1+near) {

@@ -95,7 +95,7 @@ func (s subject) warnings(p Phase, c course, total totals, samples, dropped int)
 		warn("few-samples", "The phase has only %d samples: a change of level may go unseen.", samples)
 	}
 	if len(c.rest) > 0 {
-		warn("first-sample-excluded", "The first sample, %s over %s, is left out of mean, minimum and maximum: it holds the one-off burst of a full rate bucket.",
+		warn("first-sample-excluded", "The first sample, %s over %s, is left out of mean, minimum and maximum: it can hold the one-off burst of a full rate bucket.",
 			s.rate(c.first.iops), duration(c.first.length()))
 	}
 	if low, high := p.IOPS.Min, p.IOPS.Max; s.restored && low != nil && *low < (1-apart)**high {

@@ -131,7 +131,7 @@ func (r Report) draw(g group, unit string, scale float64, maxPoints int, measure
 		if m.done() && m.Cliff != nil {
 			c.Marks = append(c.Marks, mark{At: m.Cliff.AtSUncompressed, Colour: m.colour(), Title: span(m.Cliff.AtSUncompressed),
 				Before: m.Cliff.BeforeIOPS * scale, After: m.Cliff.AfterIOPS * scale,
-				Text: fmt.Sprintf("%s: %s → %s IOPS, %s", m.Volume, iops(m.Cliff.BeforeIOPS), iops(m.Cliff.AfterIOPS), word(causeWords, m.Cliff.Cause))})
+				Text: fmt.Sprintf("%s: %s → %s IOPS, %s", m.Volume, iops(m.Cliff.BeforeIOPS), iops(m.Cliff.AfterIOPS), m.cause())})
 		}
 	}
 	c.Span = stated(g, c.Span)

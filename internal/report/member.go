@@ -197,6 +197,11 @@ func (r Report) member(index int) member {
 	return m
 }
 
+// guessed says whether the cause of the fall was concluded from its shape, for want of the volume.
+func (m member) guessed() bool {
+	return m.Foreign != nil && len(m.Candidates) > 0 && m.Cliff.Cause != analyze.UnknownCause
+}
+
 // volumeName is the name of the volume, empty where it is not known and the source stands for it.
 func (m member) volumeName() string {
 	if m.reading != nil && m.volume < 0 {

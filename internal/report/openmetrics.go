@@ -144,6 +144,9 @@ func (m *metricsText) phase(p member, labels []label) {
 	}
 	if c := p.Cliff; c != nil {
 		cause := label{"cause", string(c.Cause)}
+		if p.guessed() {
+			cause.name = "likely_cause"
+		}
 		m.family("ebscope_fall_seconds", "gauge", "seconds", "When the rate fell, in seconds of the run's own time.").add("", c.AtS, with(cause)...)
 		m.family("ebscope_fall_uncompressed_seconds", "gauge", "seconds", "When the rate fell, in seconds of the volume's own time.").add("", c.AtSUncompressed, with(cause)...)
 		level := m.family("ebscope_fall_iops", "gauge", "", "I/Os a second before and after the fall.")

@@ -132,7 +132,7 @@ type warningCase struct {
 // generic says for every phase at once what differs between them only in a figure that hardly matters. The analysis has
 // them all.
 var generic = map[string]string{
-	"first-sample-excluded": "The first sample is left out of mean, minimum and maximum: it holds the one-off burst of a full rate bucket.",
+	"first-sample-excluded": "The first sample is left out of mean, minimum and maximum: it can hold the one-off burst of a full rate bucket.",
 }
 
 // remarks are warnings about how the run was made. The labels of a report say that too, so they need no alarm.
@@ -162,9 +162,14 @@ func (r Report) warnings() []warning {
 	for _, w := range r.Document.Warnings {
 		add(w)
 	}
-	for _, p := range r.Document.Phases {
+	names := r.names()
+	for i, p := range r.Document.Phases {
+		where := strings.TrimSpace(p.Volume + " " + p.Name)
+		if where == "" { // a log alone
+			where = names[i]
+		}
 		for _, w := range p.Warnings {
-			add(w, strings.TrimSpace(p.Volume+" "+p.Name))
+			add(w, where)
 		}
 	}
 	for i := range all {

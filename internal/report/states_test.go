@@ -190,7 +190,7 @@ func TestGenericWarning(t *testing.T) {
 	}
 	for format, text := range renderings(t, r) {
 		text = plainly(text)
-		const want = "The first sample is left out of mean, minimum and maximum: it holds the one-off burst of a full rate bucket."
+		const want = "The first sample is left out of mean, minimum and maximum: it can hold the one-off burst of a full rate bucket."
 		if strings.Count(text, want) != 1 || strings.Contains(text, "IOPS over 1 s") {
 			t.Errorf("%s does not say once: %s", format, want)
 		}

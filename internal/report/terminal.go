@@ -285,7 +285,6 @@ func (t *terminal) doubts() {
 	for _, w := range t.warnings() {
 		for _, c := range w.Cases {
 			where := ""
-			c.Where = slices.DeleteFunc(slices.Clone(c.Where), func(name string) bool { return name == "" }) // a log alone has no name
 			switch others := len(c.Where) - 1 + len(w.Likewise); {
 			case len(c.Where) == 0:
 			case others > 1:

@@ -38,6 +38,15 @@ var causeWords = map[analyze.Cause]string{
 	analyze.UnknownCause:  "cause unknown",
 }
 
+// cause says why the rate fell. Where the volume is not known, it is what would explain it.
+func (m member) cause() string {
+	text := word(causeWords, m.Cliff.Cause)
+	if m.guessed() {
+		return "it fits " + text
+	}
+	return text
+}
+
 var stateWords = map[result.State]string{
 	result.Pending: "not run yet",
 	result.Running: "not finished",

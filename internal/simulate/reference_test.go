@@ -70,12 +70,10 @@ func reference(t testing.TB, profile workload.Profile, compress float64) [][]com
 			if !p.Pattern.Random() {
 				admit = volumes[p.Volume].AdmitSequential
 			}
-			completed := max(admit(at, p.BlockSize).At, at+v.ServiceLatency().Quantile(random.Float64()))
-			c := completion{at: completed - start, latency: completed - at, read: true}
-			if p.Pattern.Mixed() {
-				c.read = random.IntN(100) < p.ReadPercent
-			}
-			done = append(done, c)
+			read := !p.Pattern.Mixed() || random.IntN(100) < p.ReadPercent // first: a write may take another time than a read
+			service := v.Service().Of(p.Pattern.WritesOnly() || !read, p.BlockSize)
+			completed := max(admit(at, p.BlockSize).At, at+service.Quantile(random.Float64()))
+			done = append(done, completion{at: completed - start, latency: completed - at, read: read})
 			end = max(end, completed)
 			heap.Push(events, completed+p.ThinkTime)
 		}

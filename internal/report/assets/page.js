@@ -83,7 +83,7 @@
     sweep: {x: x => `${number(10 ** x)} in flight`, y: v => number(10 ** v)},
   };
 
-  // Draws the fields of a heat map below the grid. Fields are never thinner than a pixel.
+  // Draws the fields of a heat map below the grid. Fields are never thinner than two pixels: a single slow I/O shows.
   function heat(spec) {
     const {from, to, edges} = spec.cells, rows = edges.length - 1;
     const shades = Uint8Array.from(atob(spec.cells.shades), c => c.charCodeAt(0));
@@ -106,7 +106,7 @@
           if (!shade) continue;
           const top = Math.round(u.valToPos(edges[r + 1], "y", true)), bottom = Math.round(u.valToPos(edges[r], "y", true));
           ctx.fillStyle = mix(all, shade);
-          ctx.fillRect(left, top, Math.max(1, right - left), Math.max(1, bottom - top));
+          ctx.fillRect(left, top, Math.max(2, right - left), Math.max(2, bottom - top));
         }
       }
       ctx.restore();
