@@ -53,7 +53,7 @@ func (o deviceOptions) devicesOf() (map[string]result.BlockDevice, error) {
 // deviceClaims are the devices of a run, held.
 type deviceClaims map[string]*device.Claim
 
-// claimDevices holds the devices of a profile's volumes. Nothing is held where it fails, and no device has been written
+// claimDevices holds the devices that a profile's volumes have. Nothing is held where it fails, and no device has been written
 // to. destructive are the devices that the user has named a second time, for their data to be lost.
 func claimDevices(ctx context.Context, profile workload.Profile, devices map[string]result.BlockDevice, destructive []string, stderr io.Writer) (held deviceClaims, err error) {
 	held = deviceClaims{}
@@ -68,7 +68,10 @@ func claimDevices(ctx context.Context, profile workload.Profile, devices map[str
 		return held, err
 	}
 	for _, v := range profile.Volumes {
-		d := devices[v.Name]
+		d, ok := devices[v.Name]
+		if !ok {
+			continue // a run on another target
+		}
 		for other, claim := range held {
 			if claim.Overlaps(d.Name) {
 				return held, declineDevice("volumes %s and %s are both on %s; give each a device of its own", other, v.Name, claim.Device().Path)
