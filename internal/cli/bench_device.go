@@ -39,7 +39,7 @@ func (o deviceOptions) validate(target string) error {
 
 // devicesOf gives each volume its device, by absolute path. What the devices say of themselves is filled in once they are held.
 func (o deviceOptions) devicesOf() (map[string]result.BlockDevice, error) {
-	paths, err := absolute("device", o.devices)
+	paths, err := absolute("device", "device", o.devices)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func declineDevice(format string, args ...any) error {
 func namedAgain(destructive []string, devices map[string]result.BlockDevice) (map[string]bool, error) {
 	again := map[string]bool{}
 	for _, text := range destructive {
-		path, err := absolute("destructive", map[string]string{"": text})
+		path, err := absolute("destructive", "device", map[string]string{"": text})
 		if err != nil {
 			return nil, usageError{err}
 		}

@@ -56,7 +56,7 @@ func newPlan(o benchOptions, catalog *ebs.Catalog, given func(flag string) bool,
 		if plan.Profile, err = profile.Only(o.paths); err != nil {
 			return plan, err
 		}
-		if plan.Paths, err = absolute("path", o.paths); err != nil {
+		if plan.Paths, err = absolute("path", "directory", o.paths); err != nil {
 			return plan, err
 		}
 	case result.Device:
@@ -93,12 +93,12 @@ func loadProfile(catalog *ebs.Catalog, name string) (workload.Profile, error) {
 	return p, nil
 }
 
-// absolute makes the paths of a flag absolute, so that a run can be resumed from anywhere.
-func absolute(flag string, paths map[string]string) (map[string]string, error) {
+// absolute makes the paths of a flag, each of which names a directory or a device, absolute, so that a run can be resumed from anywhere.
+func absolute(flag, what string, paths map[string]string) (map[string]string, error) {
 	all := map[string]string{}
 	for name, dir := range paths {
 		if dir == "" {
-			return nil, fmt.Errorf("--%s %s= names none", flag, name)
+			return nil, fmt.Errorf("--%s %s= names no %s", flag, name, what)
 		}
 		path, err := filepath.Abs(dir)
 		if err != nil {

@@ -56,13 +56,13 @@ func TestBadInput(t *testing.T) {
 		}, 4, "3.1"},
 		"no fio but something else": {func(t *testing.T, dir string) []string {
 			return []string{"bench", "--fio", fake(t, dir, "echo hello")}
-		}, 1, "is not fio"},
+		}, 4, "is not fio"},
 		"missing engine":     {args("bench", "--engine", "warpdrive"), 4, "warpdrive"},
 		"unknown command":    {args("benhc"), 2, "benhc"},
 		"unknown flag":       {args("bench", "--fast"), 2, "--fast"},
 		"unknown profile":    {args("bench", "--profile", "slow"), 2, "gp2-vs-gp3"},
 		"missing profile":    {args("bench", "--profile", "./slow.yaml"), 2, "slow.yaml"},
-		"unknown target":     {args("bench", "--target", "moon"), 2, "emulated, path or kubernetes"},
+		"unknown target":     {args("bench", "--target", "moon"), 2, "emulated, path, device or kubernetes"},
 		"stray argument":     {args("bench", "now"), 2, "now"},
 		"unknown output":     {args("bench", "-o", "xml"), 2, "text or json"},
 		"compress below one": {args("bench", "--compress", "0.5"), 2, "--compress"},
