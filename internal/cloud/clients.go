@@ -19,14 +19,14 @@ const maxAttempts = 12
 // clients keeps a client for each region, and for each action in it the retryer that has learned how fast AWS admits it.
 type clients struct {
 	mu       sync.Mutex
-	ec2      map[string]*ec2.Client
+	ec2      map[string]ec2Client
 	watch    map[string]*cloudwatch.Client
 	retryers map[string]*retry.AdaptiveMode
 	pause    time.Duration // the first between two reads; see Account.again
 }
 
 func newClients() *clients {
-	return &clients{ec2: map[string]*ec2.Client{}, watch: map[string]*cloudwatch.Client{}, retryers: map[string]*retry.AdaptiveMode{}, pause: time.Second}
+	return &clients{ec2: map[string]ec2Client{}, watch: map[string]*cloudwatch.Client{}, retryers: map[string]*retry.AdaptiveMode{}, pause: time.Second}
 }
 
 // keep returns what is kept under a key, made anew the first time.
@@ -41,9 +41,9 @@ func keep[T any](c *clients, kept map[string]T, key string, fresh func() T) T {
 	return made
 }
 
-func (a Account) ec2(region string) *ec2.Client {
-	return keep(a.clients, a.clients.ec2, region, func() *ec2.Client {
-		return ec2.NewFromConfig(a.config, func(o *ec2.Options) { o.Region = region })
+func (a Account) ec2(region string) ec2Client {
+	return keep(a.clients, a.clients.ec2, region, func() ec2Client {
+		return newEC2Client(ec2.NewFromConfig(a.config, func(o *ec2.Options) { o.Region = region }))
 	})
 }
 

@@ -32,7 +32,7 @@ func (a Account) ModifyVolume(ctx context.Context, region string, c Change) (fle
 	if err != nil {
 		return fleet.Modification{}, err
 	}
-	answer, err := a.ec2(region).ModifyVolume(ctx, input, a.ec2With(a.once(region, "ModifyVolume")))
+	answer, err := a.ec2(region).modifyVolume(ctx, input, a.ec2With(a.once(region, "ModifyVolume")))
 	if err == nil {
 		if answer.VolumeModification == nil {
 			return fleet.Modification{}, fmt.Errorf("modify volume %s: %w: %w", c.Volume, ErrUncertain, errUnexpectedForm)

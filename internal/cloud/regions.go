@@ -43,7 +43,7 @@ func (a Account) Regions(ctx context.Context, account fleet.AccountID, patterns 
 	}
 	var lost []fleet.Missing
 	enabled := map[string]bool{}
-	answer, err := a.ec2(at).DescribeRegions(ctx, &ec2.DescribeRegionsInput{AllRegions: aws.Bool(true)}, a.ec2With(a.patient(at, operation)))
+	answer, err := a.ec2(at).regions(ctx, &ec2.DescribeRegionsInput{AllRegions: aws.Bool(true)}, a.ec2With(a.patient(at, operation)))
 	if err != nil {
 		lost = append(lost, missing(account, at, operation, meaning(err)))
 	} else {
