@@ -2,8 +2,9 @@ GOLANGCI_LINT_VERSION := v2.15.0
 
 .PHONY: build run test e2e lint fuzz perf clean
 
+# A program that needs no library of the system runs on any.
 build:
-	go build -trimpath -o bin/ebscope ./cmd/ebscope
+	CGO_ENABLED=0 go build -trimpath -o bin/ebscope ./cmd/ebscope
 
 # The two-minute demonstration: real fio on two emulated volumes.
 run:
@@ -15,7 +16,7 @@ run:
 test: lint
 	@scripts/install.sh fio mkfs.xfs mkfs.ext4 sfdisk pvcreate wipefs fusermount3 chromium
 	go test -race -short ./...
-	go test -count=1 -p 1 ./internal/emulate/... ./internal/fio/output/... ./internal/report/... ./test/...
+	go test -count=1 -p 1 -timeout 20m ./internal/emulate/... ./internal/fio/output/... ./internal/report/... ./test/...
 	GOOS=darwin go build -o /dev/null ./cmd/ebscope
 	GOOS=windows go build -o /dev/null ./cmd/ebscope
 

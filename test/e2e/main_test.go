@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 	}
 	program = filepath.Join(dir, "ebscope")
 	build := exec.Command("go", "build", "-o", program, "ebscope/cmd/ebscope")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does
 	build.Stderr = os.Stderr
 	code := 1
 	if err := build.Run(); err == nil {
