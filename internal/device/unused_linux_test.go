@@ -35,7 +35,7 @@ func TestInUse(t *testing.T) {
 		partition(t, path, "gpt")
 		whole := attach(t, image, "--partscan")
 		if _, err := os.Stat(whole + "p1"); err != nil {
-			t.Skip("the kernel made no partition of a loop device")
+			t.Skip("the kernel made no partition of a loop device; after modprobe -r loop && modprobe loop max_part=8 it does")
 		}
 		both(t, whole, "through "+filepath.Base(whole)+"p1 is mounted at "+mount(t, whole+"p1"))
 	})
@@ -52,7 +52,7 @@ func TestInUse(t *testing.T) {
 		path, _ := loop(t)
 		run(t, "mkswap", path)
 		if err := exec.Command("swapon", path).Run(); err != nil {
-			t.Skipf("swapon: %v; a kernel with swap is needed", err)
+			t.Skipf("swapon: %v; grep CONFIG_SWAP=y /boot/config-$(uname -r) shows a kernel that can", err)
 		}
 		t.Cleanup(func() { run(t, "swapoff", path) })
 		both(t, path, "is swapped on")

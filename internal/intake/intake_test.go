@@ -157,7 +157,7 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("a file that is given twice counts once: %v", jobs(readings, dir))
 	}
 	if err := os.Symlink("a.json", filepath.Join(dir, "x", "link.json")); err != nil {
-		t.Skipf("links cannot be made here: %v", err)
+		t.Skipf("links cannot be made here (TMPDIR=DIR go test ./internal/intake, on a file system with links): %v", err)
 	}
 	if readings, _ = open(t, filepath.Join(dir, "x")); len(readings) != 2 {
 		t.Errorf("a file and a link to it count once: %v", jobs(readings, dir))

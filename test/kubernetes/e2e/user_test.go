@@ -40,7 +40,7 @@ func newUser(t testing.TB) *user {
 	case cluster == nil:
 		t.Skip(testcluster.SkipReason)
 	case cluster.External():
-		t.Skip("this needs emulated volumes behind the claims, which the cluster that the tests start has; unset " + testcluster.ExternalVariable)
+		t.Skip("this needs emulated volumes behind the claims, which the cluster that the tests start has; run: env -u " + testcluster.ExternalVariable + " make e2e")
 	}
 	name := strings.ToLower(regexp.MustCompile(`[^A-Za-z0-9]+`).ReplaceAllString(t.Name(), "-"))
 	u := &user{TB: t, dir: t.TempDir(), kubeconfig: cluster.AdminKubeconfig(), namespace: name[:min(len(name), 60)]}

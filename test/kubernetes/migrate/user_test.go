@@ -44,7 +44,7 @@ type user struct {
 func newUser(t testing.TB) *user {
 	t.Helper()
 	if os.Getenv(testcluster.ExternalVariable) != "" {
-		t.Skip("this needs csi-resizer with a driver that asks the tests' own EC2, which the cluster that the tests start has; unset " + testcluster.ExternalVariable)
+		t.Skip("this needs csi-resizer with a driver that asks the tests' own EC2, which the cluster that the tests start has; run: env -u " + testcluster.ExternalVariable + " make e2e")
 	}
 	if cluster == nil {
 		t.Skip(testcluster.SkipReason)

@@ -46,7 +46,7 @@ func TestManyPairsAreFollowed(t *testing.T) {
 		t.Skip(testcluster.SkipReason)
 	}
 	if os.Getenv(testcluster.ExternalVariable) != "" {
-		t.Skip("this makes hundreds of nodes; unset " + testcluster.ExternalVariable)
+		t.Skip("this makes hundreds of nodes; run: env -u " + testcluster.ExternalVariable + " make e2e")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()

@@ -25,7 +25,7 @@ func open(t *testing.T, nodes int) *Cluster {
 		t.Skip(SkipReason)
 	}
 	if os.Getenv(ExternalVariable) != "" {
-		t.Skip("this tests the cluster that the tests start; unset " + ExternalVariable)
+		t.Skip("this tests the cluster that the tests start; run: env -u " + ExternalVariable + " make e2e")
 	}
 	c, err := Open(t.Context(), nodes, os.Stderr)
 	if err != nil {
