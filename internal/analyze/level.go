@@ -60,11 +60,11 @@ func newCourse(samples []sample) course {
 func (s subject) course(samples []sample) course {
 	depth := model.RateDepth.Seconds() / s.compress
 	n := 1
-	for n < len(samples) && seconds(samples[:n]) < 0.9*depth { // windows are never closed to the instant
+	for n < len(samples) && (samples[n-1].to-samples[0].from).Seconds() < 0.9*depth { // windows are never closed to the instant
 		n++
 	}
-	if n > len(samples)/2 {
-		return newCourse(samples) // too short to spare a second
+	if n == 1 || n > len(samples)/2 {
+		return newCourse(samples) // one as it is, or too few to spare a second
 	}
 	first := sample{samples[0].from, samples[n-1].to, served(samples[:n]) / seconds(samples[:n])}
 	return newCourse(append([]sample{first}, samples[n:]...))
