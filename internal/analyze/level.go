@@ -60,7 +60,7 @@ func newCourse(samples []sample) course {
 func (s subject) course(samples []sample) course {
 	depth := model.RateDepth.Seconds() / s.compress
 	n := 1
-	for n < len(samples) && (samples[n-1].to-samples[0].from).Seconds() < 0.9*depth { // windows are never closed to the instant
+	for n < len(samples) && ((samples[n].from+samples[n].to)/2-samples[0].from).Seconds() < depth { // for the most part within it
 		n++
 	}
 	if n == 1 || n > len(samples)/2 {
