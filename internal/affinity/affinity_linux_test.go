@@ -1,6 +1,7 @@
 package affinity_test
 
 import (
+	"encoding/binary"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,5 +74,30 @@ func TestConfine(t *testing.T) {
 	free()
 	if got := threadsOn(t); len(got) != 1 || !got[all] {
 		t.Errorf("freed: %v, want %s", got, all)
+	}
+}
+
+// The request is made as long as it is held: the kernel shows the lowest of all to whoever reads the file.
+func TestAwake(t *testing.T) {
+	read := func() int32 {
+		var us int32
+		f, err := os.Open("/dev/cpu_dma_latency")
+		if err != nil {
+			t.Skipf("%v; run as root: sudo go test ./internal/affinity", err)
+		}
+		defer f.Close()
+		if err := binary.Read(f, binary.NativeEndian, &us); err != nil {
+			t.Fatal(err)
+		}
+		return us
+	}
+	before := read()
+	rest := affinity.Awake()
+	if got := read(); got != 0 {
+		t.Errorf("awake: the kernel is asked for %d µs, want 0", got)
+	}
+	rest()
+	if got := read(); got != before {
+		t.Errorf("afterwards: %d µs, want %d as before", got, before)
 	}
 }

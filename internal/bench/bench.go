@@ -29,11 +29,18 @@ type target interface {
 	// end returned for the last finished phase of a resumed run, nil for a new one.
 	open(ctx context.Context, state json.RawMessage) (filenames map[string]string, err error)
 	// begin is called when a phase is about to start, gap after the last one and after its rest; end when it is over, and
-	// begin has succeeded. They return the volume's burst balance, nil where it is not known.
+	// begin has succeeded. begin returns the volume's burst balance, nil where it is not known.
 	begin(ctx context.Context, phase workload.Phase, gap time.Duration) (*units.Ops, error)
-	end(volume string) (*units.Ops, json.RawMessage, error)
+	end(volume string) (ending, error)
 	// close gives everything back. Files stay if keep is true, for a resume.
 	close(ctx context.Context, keep bool) error
+}
+
+// ending is what a target knows at the end of a phase.
+type ending struct {
+	credits *units.Ops      // the volume's burst balance, nil where it is not known
+	state   json.RawMessage // for a resume
+	stalled time.Duration   // for how long the machine that emulates the volume stood still
 }
 
 // Progress hears how a run comes along. Calls come one at a time.
@@ -164,7 +171,7 @@ func (r *running) phase(ctx context.Context, i int, profile workload.Profile, fi
 		Grace: Grace(r.catalog, profile, phase), Progress: r.Progress.PhaseAt, ReadOnly: !phase.Writes()})
 	ended := r.Now().UTC()
 	record.Ended = &ended
-	end, state, endErr := r.target.end(phase.Volume)
+	end, endErr := r.target.end(phase.Volume)
 	err = errors.Join(err, endErr)
 	var m *result.Measurement
 	if err == nil {
@@ -177,9 +184,14 @@ func (r *running) phase(ctx context.Context, i int, profile workload.Profile, fi
 	case err != nil:
 		record.State, record.Error = result.Failed, err.Error()
 	default:
-		record.State, record.TargetState = result.Done, state
-		if begin != nil && end != nil {
-			record.Credits = &result.Credits{Start: *begin, End: *end}
+		record.State, record.TargetState = result.Done, end.state
+		if begin != nil && end.credits != nil {
+			record.Credits = &result.Credits{Start: *begin, End: *end.credits}
+		}
+		if end.stalled >= workload.Window(r.run.Compress) {
+			r.event("machine-stalled", fmt.Sprintf("phase %d, %s on %s: this machine, which emulates the volume, stood still for %v. "+
+				"The volume made up for it afterwards, so the mean is right; the lowest and the highest sample and the longest latency are the machine's.",
+				i+1, phase.Name, phase.Volume, end.stalled.Round(time.Millisecond)))
 		}
 	}
 	return m, errors.Join(err, r.run.Save(r.dir))

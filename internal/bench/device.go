@@ -49,6 +49,6 @@ func (t *deviceTarget) begin(ctx context.Context, phase workload.Phase, gap time
 	return nil, nil
 }
 
-func (t *deviceTarget) end(string) (*units.Ops, json.RawMessage, error) { return nil, nil, nil }
+func (t *deviceTarget) end(string) (ending, error) { return ending{}, nil }
 
 func (t *deviceTarget) close(context.Context, bool) error { return nil }

@@ -26,7 +26,8 @@ type emulatedTarget struct {
 	dir     string
 	host    *emulate.Host
 	devices map[string]*emulate.Device
-	free    func() // gives this process its processors back after a phase
+	free    func()        // gives the processors back after a phase
+	stalled time.Duration // of the phase's volume, before the phase
 }
 
 // imagesDir is the folder of the volumes' data in the run directory. It is there only while a run is not finished.
@@ -87,7 +88,8 @@ func (t *emulatedTarget) open(ctx context.Context, state json.RawMessage) (map[s
 func (t *emulatedTarget) begin(ctx context.Context, phase workload.Phase, gap time.Duration) (_ *units.Ops, err error) {
 	t.free = func() {}
 	if phase.Outstanding() == 1 {
-		t.free = affinity.Confine()
+		free, rest := affinity.Confine(), affinity.Awake()
+		t.free = func() { free(); rest() }
 	}
 	defer func() {
 		if err != nil {
@@ -101,17 +103,19 @@ func (t *emulatedTarget) begin(ctx context.Context, phase workload.Phase, gap ti
 	if err := t.host.Rest(gap + phase.Rest); err != nil {
 		return nil, err
 	}
+	t.stalled = t.devices[phase.Volume].Stats().Stalled
 	return t.credits(phase.Volume), t.host.BeginPhase()
 }
 
-func (t *emulatedTarget) end(volume string) (*units.Ops, json.RawMessage, error) {
+func (t *emulatedTarget) end(volume string) (ending, error) {
 	t.host.EndPhase()
 	t.free()
+	stalled := t.devices[volume].Stats().Stalled - t.stalled
 	if err := t.devices[volume].Settle(); err != nil {
-		return nil, nil, err
+		return ending{}, err
 	}
 	state, err := json.Marshal(t.host.State())
-	return t.credits(volume), state, err
+	return ending{t.credits(volume), state, stalled}, err
 }
 
 // credits returns a volume's balance, nil where it has no bucket.

@@ -84,7 +84,7 @@ func (t pathTarget) begin(ctx context.Context, phase workload.Phase, _ time.Dura
 	}
 }
 
-func (t pathTarget) end(string) (*units.Ops, json.RawMessage, error) { return nil, nil, nil }
+func (t pathTarget) end(string) (ending, error) { return ending{}, nil }
 
 func (t pathTarget) close(_ context.Context, keep bool) error {
 	if keep {

@@ -118,7 +118,10 @@ func runAnalyze(ctx context.Context, dir string, catalog *ebs.Catalog, output st
 	if err != nil {
 		return err
 	}
-	return show(stdout, r, output)
+	if err := show(stdout, r, output); err != nil {
+		return err
+	}
+	return skipped(r.Document.Notes)
 }
 
 // analyzeAnyone analyzes what any tool wrote. Where something was skipped, an error says so after the rest was shown.

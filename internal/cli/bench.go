@@ -237,11 +237,15 @@ func present(dir string, r report.Report, format string, stdout io.Writer) error
 
 // presentSaved shows the findings of a run.
 func presentSaved(dir string, r report.Report, format string, stdout io.Writer) error {
-	if err := show(stdout, r, format); err != nil || format != "text" {
+	if err := show(stdout, r, format); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(stdout, "\nReport: %s\n", filepath.Join(dir, result.HTMLFile))
-	return err
+	if format == "text" {
+		if _, err := fmt.Fprintf(stdout, "\nReport: %s\n", filepath.Join(dir, result.HTMLFile)); err != nil {
+			return err
+		}
+	}
+	return skipped(r.Document.Notes)
 }
 
 // firstLine returns the first line of a file that starts with a key, without the key; empty where there is none.

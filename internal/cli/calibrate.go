@@ -9,9 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ebscope/internal/analyze"
 	"ebscope/internal/calibrate"
-	"ebscope/internal/simulate"
+	"ebscope/internal/result"
 	"ebscope/internal/workload"
 )
 
@@ -39,30 +38,31 @@ are named and left out. With each curve stands what it rests on, and how far its
 
 func runCalibrate(ctx context.Context, dirs []string, stdout, stderr io.Writer) error {
 	var runs []calibrate.Run
+	var notes []result.Note
 	about := tool() + " derived this from"
 	for _, dir := range dirs {
 		if !isRunDirectory(dir) {
 			return usage("%s is not a run directory", dir)
 		}
-		catalog, run, measured, err := loadMeasured(dir, nil)
+		r, err := load(ctx, dir, nil)
 		if err != nil {
 			return err
 		}
-		predicted, err := simulate.Run(ctx, catalog, run.Profile, run.Compress, nil)
-		if err != nil {
-			return fmt.Errorf("predict %s: %w", dir, err)
-		}
-		runs = append(runs, calibrate.Run{Profile: run.Profile, Document: analyze.Run(catalog, run, measured, predicted), Measured: measured})
-		about += fmt.Sprintf("\n%s (%s)", run.ID, run.Target)
+		runs = append(runs, calibrate.Run{Profile: r.Run.Profile, Document: r.Document, Measured: r.Measured})
+		notes = append(notes, r.Document.Notes...)
+		about += fmt.Sprintf("\n%s (%s)", r.Run.ID, r.Run.Target)
 	}
-	profile, skipped, err := calibrate.Derive(runs)
-	for _, s := range skipped {
+	profile, leftOut, err := calibrate.Derive(runs)
+	for _, s := range leftOut {
 		fmt.Fprintf(stderr, "ebscope: left out %s\n", s)
 	}
 	if err != nil {
 		return err
 	}
-	return profile.Write(stdout, about)
+	if err := profile.Write(stdout, about); err != nil {
+		return err
+	}
+	return skipped(notes)
 }
 
 // latencyFlag adds the flag that names a latency profile.

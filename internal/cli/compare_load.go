@@ -80,12 +80,12 @@ func loadOne(ctx context.Context, path string, o analyzeOptions, stdin io.Reader
 		}
 		return compare.OfReadings(path, r.Readings, r.Document), r.Document.Notes, nil
 	}
-	limits, run, measured, err := loadMeasured(dir, o.catalog)
+	l, err := loadMeasured(dir, o.catalog)
 	if err != nil {
 		return compare.Subject{}, nil, err
 	}
 	var volumes []string
-	for _, p := range run.Phases {
+	for _, p := range l.run.Phases {
 		if !slices.Contains(volumes, p.Volume) {
 			volumes = append(volumes, p.Volume)
 		}
@@ -93,5 +93,5 @@ func loadOne(ctx context.Context, path string, o analyzeOptions, stdin io.Reader
 	if volume != "" && !slices.Contains(volumes, volume) {
 		return compare.Subject{}, nil, usage("%s: the run has no phase on a volume named %q; it has some on %s", path, volume, strings.Join(volumes, ", "))
 	}
-	return compare.OfRun(path, run, analyze.Run(limits, run, measured, nil), measured, volume), nil, nil
+	return compare.OfRun(path, l.run, analyze.Run(l.catalog, l.run, l.measured, nil), l.measured, volume), l.notes, nil
 }

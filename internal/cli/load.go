@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"ebscope/internal/analyze"
 	"ebscope/internal/ebs"
@@ -18,54 +19,67 @@ import (
 )
 
 // load reads a run directory, predicts what the model expects of it, and analyzes it, within the limits that it was
-// made with, or those of given, which may be nil.
+// made with, or those of given, which may be nil. What it could not read is in the notes of the analysis.
 func load(ctx context.Context, dir string, given *ebs.Catalog) (report.Report, error) {
-	catalog, run, measured, err := loadMeasured(dir, given)
+	l, err := loadMeasured(dir, given)
 	if err != nil {
 		return report.Report{}, err
 	}
-	predicted, err := simulate.Run(ctx, catalog, run.Profile, run.Compress, nil)
+	predicted, err := simulate.Run(ctx, l.catalog, l.run.Profile, l.run.Compress, nil)
 	if err != nil {
 		return report.Report{}, fmt.Errorf("predict %s: %w", dir, err)
 	}
-	return analyzed(catalog, run, measured, predicted), nil
+	r := analyzed(l.catalog, l.run, l.measured, predicted)
+	r.Document.Notes = l.notes
+	return r, nil
 }
 
-// loadMeasured reads a run directory, and finds the limits as load does.
-func loadMeasured(dir string, given *ebs.Catalog) (*ebs.Catalog, result.Run, []*result.Measurement, error) {
-	fail := func(err error) (*ebs.Catalog, result.Run, []*result.Measurement, error) {
-		return nil, result.Run{}, nil, err
+// loaded is a run with the figures of the phases that are done. A phase whose files cannot be read counts as failed, and
+// has a note.
+type loaded struct {
+	catalog  *ebs.Catalog
+	run      result.Run
+	measured []*result.Measurement
+	notes    []result.Note
+}
+
+// loadMeasured reads a run directory, and finds the limits as load does. It fails where nothing of it can be read.
+func loadMeasured(dir string, given *ebs.Catalog) (l loaded, err error) {
+	if l.run, err = result.Load(dir); err != nil {
+		return loaded{}, err
 	}
-	run, err := result.Load(dir)
-	if err != nil {
-		return fail(err)
-	}
-	catalog, err := run.Limits()
-	if err != nil {
-		return fail(err)
+	if l.catalog, err = l.run.Limits(); err != nil {
+		return loaded{}, err
 	}
 	if given != nil {
-		catalog = given
-		if err := run.Profile.Validate(catalog); err != nil {
-			return fail(usageError{fmt.Errorf("--catalog does not fit the run %s: %w", dir, err)})
+		l.catalog = given
+		if err := l.run.Profile.Validate(given); err != nil {
+			return loaded{}, usageError{fmt.Errorf("--catalog does not fit the run %s: %w", dir, err)}
 		}
 	}
-	measured := make([]*result.Measurement, len(run.Phases))
-	for i, p := range run.Phases {
+	l.measured = make([]*result.Measurement, len(l.run.Phases))
+	read := output.ReadPhase
+	if l.run.Target == result.Simulated {
+		read = result.LoadMeasurement
+	}
+	var unread []error
+	for i, p := range l.run.Phases {
 		if p.State != result.Done {
 			continue
 		}
-		read := output.ReadPhase
-		if run.Target == result.Simulated {
-			read = result.LoadMeasurement
-		}
 		m, err := read(filepath.Join(dir, p.Dir))
 		if err != nil {
-			return fail(err)
+			unread = append(unread, err)
+			l.run.Phases[i].State, l.run.Phases[i].Error = result.Failed, err.Error()
+			l.notes = append(l.notes, result.Note{Source: result.Source{File: filepath.Join(dir, p.Dir)}, Text: err.Error(), Skipped: true})
+			continue
 		}
-		measured[i] = &m
+		l.measured[i] = &m
 	}
-	return catalog, run, measured, nil
+	if len(unread) > 0 && !slices.ContainsFunc(l.measured, func(m *result.Measurement) bool { return m != nil }) {
+		return loaded{}, errors.Join(unread...)
+	}
+	return l, nil
 }
 
 // analyzed holds what was measured against the prediction.

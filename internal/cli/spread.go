@@ -11,6 +11,7 @@ import (
 	"ebscope/internal/analyze"
 	"ebscope/internal/compare"
 	"ebscope/internal/report"
+	"ebscope/internal/result"
 )
 
 func newSpreadCommand() *cobra.Command {
@@ -61,24 +62,32 @@ func runDirectories(args []string) (dirs []string, err error) {
 
 func showSpread(ctx context.Context, dirs []string, format string, stdout io.Writer) error {
 	var documents []analyze.Document
+	var notes []result.Note
 	for _, dir := range dirs {
 		r, err := load(ctx, dir, nil)
 		if err != nil {
 			return err
 		}
+		notes = append(notes, r.Document.Notes...)
 		if len(documents) > 0 && (r.Document.Run.Profile != documents[0].Run.Profile || r.Document.Run.Compress != documents[0].Run.Compress || r.Document.Run.Target != documents[0].Run.Target) {
 			return usage("%s is no run of the same plan as %s: use ebscope compare", dir, dirs[0])
 		}
 		documents = append(documents, r.Document)
 	}
-	d := compare.SpreadOf(documents)
+	if err := writeSpread(stdout, compare.SpreadOf(documents), format); err != nil {
+		return err
+	}
+	return skipped(notes)
+}
+
+func writeSpread(w io.Writer, d compare.SpreadDocument, format string) error {
 	switch format {
 	case "json":
-		return writeJSON(stdout, d)
+		return writeJSON(w, d)
 	case "markdown":
-		return report.SpreadMarkdown(stdout, d)
+		return report.SpreadMarkdown(w, d)
 	default:
-		width, colour := canvas(stdout)
-		return report.SpreadTerminal(stdout, d, width, colour)
+		width, colour := canvas(w)
+		return report.SpreadTerminal(w, d, width, colour)
 	}
 }

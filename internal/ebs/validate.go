@@ -40,11 +40,11 @@ func (t VolumeType) validateIOPS(v Volume) error {
 	case iops < limits.Min || iops > limits.Max:
 		return fmt.Errorf("%s takes %s to %v, not %s", t.Type, units.Thousands(float64(limits.Min)), limits.Max, units.Thousands(float64(iops)))
 	}
-	perGiB := float64(iops) / v.Size.GiB()
-	if iops > limits.Included && perGiB > float64(limits.PerGiB) {
-		return fmt.Errorf("%s takes at most %s IOPS per GiB: %v on %v is %s per GiB; use at least %.0f GiB or at most %s IOPS",
-			t.Type, units.Thousands(float64(limits.PerGiB)), iops, v.Size, units.Thousands(perGiB),
-			math.Ceil(float64(iops/limits.PerGiB)), units.Thousands(max(float64(limits.Included), v.Size.GiB()*float64(limits.PerGiB))))
+	if iops > limits.Included && float64(iops)/v.Size.GiB() > float64(limits.PerGiB) {
+		return fmt.Errorf("%s takes at most %s IOPS per GiB: on %v at most %s, not %s; use at least %.0f GiB, or fewer IOPS",
+			t.Type, units.Thousands(float64(limits.PerGiB)), v.Size,
+			units.Thousands(max(float64(limits.Included), v.Size.GiB()*float64(limits.PerGiB))), units.Thousands(float64(iops)),
+			math.Ceil(float64(iops/limits.PerGiB)))
 	}
 	return nil
 }

@@ -98,6 +98,7 @@ type Stats struct {
 	InFlight                int           // I/Os that have arrived and not completed
 	Credits, CreditCapacity units.Ops     // zero where the volume has no credit bucket
 	Limit                   model.Limit   // what held the latest I/O back
+	Stalled                 time.Duration // how long this machine, not the volume, has kept I/Os waiting, stall by stall
 	Clock                   time.Duration // the host's clock
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"ebscope/internal/ebs"
 	"ebscope/internal/model"
 	"ebscope/internal/units"
 )
@@ -92,6 +93,48 @@ func TestSamplerJitter(t *testing.T) {
 	none.setJitter(us)
 	if got := none.draw(false, 4*units.KiB); got != 0 {
 		t.Errorf("no profile draws %v, want 0", got)
+	}
+}
+
+// A machine that stalls takes nothing from the volume: 3,000 IOPS are one I/O in 333 µs from one to the next, also where the
+// machine slept over 300 of them. A bucket that holds a single operation could not make up for that.
+func TestStall(t *testing.T) {
+	const apart, compress = time.Second / 3000, 3000
+	h := NewHost(nil, compress)
+	v, err := h.attach(Config{Name: "v", Volume: ebs.Volume{Type: "gp3", Size: 100 * units.GiB, IOPS: 3000, Throughput: 125 * units.MiBPerSecond}, Compress: compress})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Start(); err != nil {
+		t.Fatal(err)
+	}
+	v.complete(v.arrive(false, 0, 4*units.KiB)) // what the bucket held
+	for _, c := range []struct{ stall, madeUp time.Duration }{
+		{0, 0},
+		{100 * time.Millisecond, 100 * time.Millisecond},
+		{400 * time.Millisecond, maxBehind},
+	} {
+		before := v.stats().Stalled
+		r := v.arrive(false, 0, 4*units.KiB)
+		time.Sleep(time.Until(r.due) + c.stall)
+		v.complete(r)
+		completed := time.Now()
+		late := completed.Sub(r.due)
+		next := v.arrive(false, 0, 4*units.KiB)
+		program := time.Since(completed) // what the test took to make it is not made up for
+		lost := late - c.madeUp
+		if c.stall == 100*time.Millisecond {
+			lost = 0
+		}
+		if got := next.due.Sub(r.due); got < apart-time.Microsecond || got > apart+max(0, lost)+program {
+			t.Errorf("after a stall of %v the next I/O is due %v after the last, want 333 µs, and %v that is not made up for", c.stall, got, max(0, lost))
+		}
+		if got := v.stats().Stalled - before; c.stall > 0 && (got < c.stall || got > late) || c.stall == 0 && got > late {
+			t.Errorf("a stall of %v is counted as %v", c.stall, got)
+		}
+		for v.complete(next); v.late > 0; v.complete(next) { // until all of it is made up for
+			next = v.arrive(false, 0, 4*units.KiB)
+		}
 	}
 }
 

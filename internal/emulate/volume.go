@@ -24,9 +24,19 @@ type volume struct {
 	// served is what has gone through the volume's hands, charged or not, with the time that it was meant to stay there.
 	served tally
 
+	// late is how late the latest completion was where the machine stalled, and zero elsewhere.
+	late time.Duration
+
 	counters Stats
 	released bool // the volume is detached: nothing waits any longer
 }
+
+const (
+	// stall is a lateness that no sleep on a running machine has: the machine, this program or its disk stood still.
+	stall = 5 * time.Millisecond
+	// maxBehind bounds what is made up for: a machine that never keeps up is not let run ahead later for seconds.
+	maxBehind = 250 * time.Millisecond
+)
 
 // tally is a number of I/Os and the time that they took together.
 type tally struct {
@@ -74,10 +84,14 @@ func (v *volume) arrive(write bool, offset, size units.Bytes) request {
 	if !running {
 		return r
 	}
+	// After a stall of the machine, which is none of the volume's, an I/O counts from when its program would have made it
+	// had the one before come back in time.
+	behind := min(v.late, maxBehind, t-v.host.clock.elapsed)
+	t -= behind
 	admission := v.admit(t, offset, size)
 	done := max(admission.At, t+max(0, v.latency.draw(write, size)-v.overhead))
 	v.host.clock.completes(done)
-	r.due, r.charged = now.Add(done-t), true
+	r.due, r.charged = now.Add(done-t-behind), true
 	v.counters.InFlight++
 	v.counters.Limit = admission.Limit
 	return r
@@ -103,10 +117,17 @@ func (v *volume) complete(r request) {
 	v.host.mu.Lock()
 	defer v.host.mu.Unlock()
 	v.served.ios++
-	v.served.time += r.due.Sub(r.arrived)
+	v.served.time += max(0, r.due.Sub(r.arrived))
 	if !r.charged {
 		return
 	}
+	late := time.Since(r.due)
+	if late <= stall {
+		late = 0
+	}
+	// I/Os that one stall held up come back less and less late.
+	v.counters.Stalled += max(0, late-v.late)
+	v.late = late
 	v.counters.InFlight--
 	cost := units.Ops(v.model.Cost(r.size))
 	if r.write {
