@@ -50,6 +50,7 @@ var layers = map[string]int{
 	"internal/ebs":              1,
 	"docs/schema":               0,
 	"internal/affinity":         0,
+	"internal/lazy":             0,
 	"internal/units":            0,
 }
 

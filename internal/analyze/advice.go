@@ -2,10 +2,10 @@ package analyze
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"ebscope/internal/ebs"
+	"ebscope/internal/lazy"
 	"ebscope/internal/model"
 	"ebscope/internal/result"
 )
@@ -42,12 +42,12 @@ func (r reader) fail(p *Phase, f result.Failure) {
 }
 
 // errorWords stand in the lines that tell of an error, among those that tell of something else.
-var errorWords = regexp.MustCompile(`(?i)err|fail|invalid|unable|no space|requires|verify: `)
+var errorWords = lazy.Regexp(`(?i)err|fail|invalid|unable|no space|requires|verify: `)
 
 // telling is the line that says most about a failure, "" where there is none.
 func telling(lines []string) string {
 	for _, line := range lines {
-		if errorWords.MatchString(line) {
+		if errorWords().MatchString(line) {
 			return line
 		}
 	}

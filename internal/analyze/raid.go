@@ -1,15 +1,14 @@
 package analyze
 
 import (
-	"regexp"
-
 	"ebscope/internal/ebs"
+	"ebscope/internal/lazy"
 	"ebscope/internal/result"
 	"ebscope/internal/units"
 )
 
 // raidName is how Linux names a software RAID.
-var raidName = regexp.MustCompile(`^md(\d|_)`)
+var raidName = lazy.Regexp(`^md(\d|_)`)
 
 // raid returns the devices that a RAID 0 spread its I/O over, none where there is no RAID or where it keeps copies: then
 // each member takes every write, and limits do not add up.
@@ -17,7 +16,7 @@ func raid(disks []result.Disk) []string {
 	var array result.Disk
 	var rest []result.Disk
 	for _, d := range disks {
-		if raidName.MatchString(d.Name) {
+		if raidName().MatchString(d.Name) {
 			array = d
 		} else {
 			rest = append(rest, d)

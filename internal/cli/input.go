@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
+
+	"ebscope/internal/lazy"
 )
 
 // maxProfile bounds what is read as a profile before it is parsed; a real one is a few KiB.
@@ -25,11 +26,11 @@ func readLimited(path string, limit int64) ([]byte, error) {
 	return text, err
 }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)
+var plainWord = lazy.Regexp(`^[A-Za-z0-9_./:=,@%+-]+$`)
 
 // quoted puts a word of a command line in quotes where a shell needs them.
 func quoted(word string) string {
-	if plainWord.MatchString(word) {
+	if plainWord().MatchString(word) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"regexp"
 	"strings"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"ebscope/internal/fleet"
+	"ebscope/internal/lazy"
 )
 
 // What keeps AWS from answering, or from doing. Errors of this package wrap one of these where they can.
@@ -72,11 +72,11 @@ func (e *RateError) Error() string {
 
 func (e *RateError) Unwrap() error { return ErrTooOften }
 
-var timeInText = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| ?UTC|[+-]\d\d:?\d\d)?`)
+var timeInText = lazy.Regexp(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z| ?UTC|[+-]\d\d:?\d\d)?`)
 
 // timeIn finds a time in a message. What names no zone is in UTC, as all times of the API are.
 func timeIn(message string) time.Time {
-	text := timeInText.FindString(message)
+	text := timeInText().FindString(message)
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05 UTC", "2006-01-02 15:04:05"} {
 		if t, err := time.Parse(layout, text); err == nil {
 			return t

@@ -8,10 +8,11 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"regexp"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"ebscope/internal/lazy"
 )
 
 // UnreachableError says that the API server gave no answer, or none that it would not take back a minute later.
@@ -131,7 +132,7 @@ func (c *Client) refused(err error, status apierrors.APIStatus, action string) e
 	case apierrors.IsUnauthorized(err):
 		return &UnauthorizedError{Action: action, Context: c.Context, Why: "the server says Unauthorized: expired, or never known here"}
 	case apierrors.IsForbidden(err):
-		if parts := forbiddenForm.FindStringSubmatch(message); parts != nil {
+		if parts := forbiddenForm().FindStringSubmatch(message); parts != nil {
 			resource := parts[3]
 			if parts[4] != "" {
 				resource = qualified(parts[4], resource)
@@ -155,7 +156,7 @@ func temporary(err error) bool {
 }
 
 // forbiddenForm is what the server's authorizer says: who, verb, resource, group, namespace.
-var forbiddenForm = regexp.MustCompile(`User "([^"]*)" cannot (\S+) resource "([^"]*)"(?: in API group "([^"]*)")?(?:.* in the namespace "([^"]*)")?`)
+var forbiddenForm = lazy.Regexp(`User "([^"]*)" cannot (\S+) resource "([^"]*)"(?: in API group "([^"]*)")?(?:.* in the namespace "([^"]*)")?`)
 
 // qualified puts a group behind a resource as kubectl writes it, before the subresource: "jobs.batch/status".
 func qualified(group, resource string) string {

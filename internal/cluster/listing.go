@@ -10,10 +10,10 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"ebscope/internal/lazy"
 	"ebscope/internal/units"
 )
 
@@ -49,8 +49,8 @@ type remoteFile struct {
 
 // Lines of listScript. Names are those that the runner and fio give, and nothing that could leave a folder. wc adds totals.
 var (
-	sizeForm = regexp.MustCompile(`^ *([0-9]+) (` + nameForm + `|` + totalName + `)$`)
-	sumForm  = regexp.MustCompile(`^([0-9a-f]{64}) [ *](` + nameForm + `)$`)
+	sizeForm = lazy.Regexp(`^ *([0-9]+) (` + nameForm + `|` + totalName + `)$`)
+	sumForm  = lazy.Regexp(`^([0-9a-f]{64}) [ *](` + nameForm + `)$`)
 )
 
 const (
@@ -88,7 +88,7 @@ func parseListing(text []byte) (files []remoteFile, err error) {
 	sizes := map[string]int64{}
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
-		if m := sizeForm.FindSubmatch(line); m != nil {
+		if m := sizeForm().FindSubmatch(line); m != nil {
 			name := string(m[2])
 			size, err := strconv.ParseInt(string(m[1]), 10, 64)
 			if name != totalName && (err != nil || size > int64(maxFile)) {
@@ -97,7 +97,7 @@ func parseListing(text []byte) (files []remoteFile, err error) {
 			sizes[name] = size
 			continue
 		}
-		m := sumForm.FindSubmatch(line)
+		m := sumForm().FindSubmatch(line)
 		if m == nil || !fs.ValidPath(string(m[2])) {
 			return nil, &UnsafeResultsError{fmt.Sprintf("the list of their files has the line %.200q", line)}
 		}

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"ebscope/internal/lazy"
 )
 
 // nodePool is what matters of a NodePool of Karpenter, or of EKS Auto Mode, https://karpenter.sh/docs/concepts/nodepools/.
@@ -146,12 +147,12 @@ func (p nodePool) allowsTerm(t corev1.NodeSelectorTerm) bool {
 	})
 }
 
-var instanceForm = regexp.MustCompile(`^(([a-z]+)([0-9]+)[^.]*)\.(.+)$`)
+var instanceForm = lazy.Regexp(`^(([a-z]+)([0-9]+)[^.]*)\.(.+)$`)
 
 // instanceLabels are the labels that Karpenter and Auto Mode derive from an instance type, which pools mostly choose by.
 func instanceLabels(key, value string) map[string]string {
 	derived := map[string]string{}
-	parts := instanceForm.FindStringSubmatch(value)
+	parts := instanceForm().FindStringSubmatch(value)
 	if key != corev1.LabelInstanceTypeStable || parts == nil {
 		return derived
 	}

@@ -2,9 +2,10 @@ package compare
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"ebscope/internal/lazy"
 )
 
 // Threshold is a change of a metric that is not acceptable.
@@ -33,7 +34,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("column %d: %s; %s", e.Column, e.Fault, example)
 }
 
-var thresholdForm = regexp.MustCompile(`^(?:(.+):)?([^:<>]*)([<>])(.*)$`)
+var thresholdForm = lazy.Regexp(`^(?:(.+):)?([^:<>]*)([<>])(.*)$`)
 
 // ParseThresholds reads thresholds such as "iops<-5%,p99>+10%", separated by commas, each of them for all phases or, with
 // the name of a phase and a colon before it, for one. The error is a SyntaxError.
@@ -54,7 +55,7 @@ func ParseThresholds(text string) ([]Threshold, error) {
 // parseThreshold reads one; a fault comes with its place in the text, in bytes.
 func parseThreshold(part string) (t Threshold, at int, fault string) {
 	blank := len(part) - len(strings.TrimLeft(part, " "))
-	m := thresholdForm.FindStringSubmatchIndex(part)
+	m := thresholdForm().FindStringSubmatchIndex(part)
 	if m == nil {
 		if strings.TrimSpace(part) == "" {
 			return t, blank, "a threshold is missing"

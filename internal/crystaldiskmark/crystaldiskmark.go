@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
+	"ebscope/internal/lazy"
 	"ebscope/internal/result"
 	"ebscope/internal/units"
 )
@@ -22,23 +22,23 @@ import (
 const maxReport = 16 << 20
 
 var (
-	title = regexp.MustCompile(`^\s*(CrystalDiskMark \d+(?:\.\d+)*\w*)`)
+	title = lazy.Regexp(`^\s*(CrystalDiskMark \d+(?:\.\d+)*\w*)`)
 	// section heads the tests of one kind, from version 7 on: "[Read]", "[Mix] Read 70%/Write 30%".
-	section = regexp.MustCompile(`^\s*\[(Read|Write|Mix)\](?:\s+Read\s+(\d+)%)?`)
+	section = lazy.Regexp(`^\s*\[(Read|Write|Mix)\](?:\s+Read\s+(\d+)%)?`)
 	// test is a line such as
 	//	SEQ    1MiB (Q=  8, T= 1):   126.012 MB/s [    120.2 IOPS] < 66338.80 us>
 	//	Random Read 4KiB (Q= 32,T=16) :   380.200 MB/s [ 92822.3 IOPS]
 	//	Random Read 4KB (QD=32) :   380.200 MB/s [ 92822.3 IOPS]
 	//	Sequential Read :   512.345 MB/s
-	test = regexp.MustCompile(`^\s*(SEQ|RND|Sequential|Random)\s*(Read|Write|Mix)?\s*(\d+)?\s*(KiB|MiB|KB|MB)?\s*` +
+	test = lazy.Regexp(`^\s*(SEQ|RND|Sequential|Random)\s*(Read|Write|Mix)?\s*(\d+)?\s*(KiB|MiB|KB|MB)?\s*` +
 		`(?:\((?:QD?=\s*(\d+))?\s*,?\s*(?:T=\s*(\d+))?\))?\s*(Read|Write|Mix)?\s*:\s*(-?\d+(?:[.,]\d+)?)\s*MB/s` +
 		`(?:\s*\[\s*(\d+(?:[.,]\d+)?)\s*IOPS\])?(?:\s*<\s*(\d+(?:[.,]\d+)?)\s*[uµμ]s>)?`)
 	// looksTest is a line that can only be the result of a test.
-	looksTest = regexp.MustCompile(`^\s*(?:SEQ|RND|Sequential|Random)\b.*:`)
+	looksTest = lazy.Regexp(`^\s*(?:SEQ|RND|Sequential|Random)\b.*:`)
 	// about is a line that says how it was measured: "Test: 1 GiB (x5) [C: 52%]".
-	about    = regexp.MustCompile(`^\s*(Profile|Test|Mode|Time|Date|OS|Comment)\s*:\s*(.*\S)`)
-	testSize = regexp.MustCompile(`^(\d+) ?(MiB|GiB)\b`)
-	measured = regexp.MustCompile(`^Measure (\d+) sec`)
+	about    = lazy.Regexp(`^\s*(Profile|Test|Mode|Time|Date|OS|Comment)\s*:\s*(.*\S)`)
+	testSize = lazy.Regexp(`^(\d+) ?(MiB|GiB)\b`)
+	measured = lazy.Regexp(`^Measure (\d+) sec`)
 )
 
 // Looks says whether a file that begins so looks like a report.
@@ -48,7 +48,7 @@ func Looks(head []byte) bool {
 		text = head // cut in the middle of a character
 	}
 	for line := range strings.Lines(string(text)) {
-		if title.MatchString(line) {
+		if title().MatchString(line) {
 			return true
 		}
 	}
@@ -97,7 +97,7 @@ type parser struct {
 }
 
 func (p *parser) line(text string) {
-	if m := title.FindStringSubmatch(text); m != nil {
+	if m := title().FindStringSubmatch(text); m != nil {
 		p.end()
 		p.at.Document++
 		p.tool = m[1]
@@ -106,23 +106,23 @@ func (p *parser) line(text string) {
 	if p.tool == "" {
 		return
 	}
-	if m := section.FindStringSubmatch(text); m != nil {
+	if m := section().FindStringSubmatch(text); m != nil {
 		p.kind, p.reads = m[1], nil
 		if percent, err := strconv.Atoi(m[2]); err == nil && percent <= 100 {
 			p.reads = &percent
 		}
 		return
 	}
-	if m := test.FindStringSubmatch(text); m != nil {
+	if m := test().FindStringSubmatch(text); m != nil {
 		p.test(text, m)
 		return
 	}
-	if looksTest.MatchString(text) {
+	if looksTest().MatchString(text) {
 		p.notes = append(p.notes, result.Note{Source: p.at, Skipped: true, Text: fmt.Sprintf("skipped: %.80q is no result such as "+
 			`"SEQ 1MiB (Q= 8, T= 1): 126.012 MB/s [120.2 IOPS]"`, strings.TrimSpace(text))})
 		return
 	}
-	if m := about.FindStringSubmatch(text); m != nil {
+	if m := about().FindStringSubmatch(text); m != nil {
 		if p.options == nil {
 			p.options = map[string]string{}
 		}
@@ -133,11 +133,11 @@ func (p *parser) line(text string) {
 // end gives all readings of a report what the report says at its end.
 func (p *parser) end() {
 	var size units.Bytes
-	if m := testSize.FindStringSubmatch(p.options["test"]); m != nil {
+	if m := testSize().FindStringSubmatch(p.options["test"]); m != nil {
 		size = amount(m[1], m[2])
 	}
 	var duration time.Duration
-	if m := measured.FindStringSubmatch(p.options["time"]); m != nil {
+	if m := measured().FindStringSubmatch(p.options["time"]); m != nil {
 		seconds, _ := strconv.Atoi(m[1])
 		duration = min(time.Duration(seconds), 1<<31) * time.Second
 	}

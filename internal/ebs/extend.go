@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"ebscope/internal/lazy"
 )
 
 // maxCatalogSize bounds what is read as a catalog; all instance types and all regions together are less than a MiB.
@@ -56,7 +58,7 @@ func (c *Catalog) Extend(r io.Reader) (*Catalog, error) {
 }
 
 // nameForm is that of instance types and regions.
-var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,60}$`)
+var nameForm = lazy.Regexp(`^[a-z0-9][a-z0-9.-]{0,60}$`)
 
 // document is a catalog's YAML form with its entries still to be laid over what they override.
 type document struct {
@@ -194,7 +196,7 @@ func (c *Catalog) applyInstances(d document, source string) error {
 	instances := maps.Clone(c.instances())
 	for _, name := range slices.Sorted(maps.Keys(d.Instances)) {
 		node, form := d.Instances[name], formOfInstance(instances[name])
-		if !nameForm.MatchString(name) {
+		if !nameForm().MatchString(name) {
 			return fmt.Errorf("line %d: instance type %q: use lower-case letters, digits, dots and dashes", node.Line, name)
 		}
 		form.Source, form.Date = source, d.Date
@@ -217,7 +219,7 @@ func (c *Catalog) applyRegions(d document, source string) error {
 	regions := maps.Clone(c.regions())
 	for _, code := range slices.Sorted(maps.Keys(d.Regions)) {
 		given, old := d.Regions[code], regions[code]
-		if !nameForm.MatchString(code) {
+		if !nameForm().MatchString(code) {
 			return fmt.Errorf("region %q: use lower-case letters, digits and dashes", code)
 		}
 		prices := Prices{Region: code, Location: old.Location, Volumes: map[Type]Price{}}

@@ -14,11 +14,11 @@ package emulate
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
 	"ebscope/internal/ebs"
+	"ebscope/internal/lazy"
 	"ebscope/internal/model"
 	"ebscope/internal/units"
 )
@@ -47,10 +47,13 @@ type Config struct {
 	FileOnly bool
 }
 
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+// name is the form of a volume's name.
+const name = `[A-Za-z0-9][A-Za-z0-9._-]{0,63}`
+
+var nameForm = lazy.Regexp(`^` + name + `$`)
 
 func (c Config) validate() error {
-	if !nameForm.MatchString(c.Name) {
+	if !nameForm().MatchString(c.Name) {
 		return fmt.Errorf("volume name %q: use up to 64 letters, digits, dots, dashes and underscores", c.Name)
 	}
 	if err := c.catalog().Validate(c.Volume); err != nil {

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"ebscope/internal/lazy"
 )
 
 // record says what a volume leaves behind when its process dies. It is written before anything is made or mounted, and
@@ -88,12 +89,12 @@ func (p *place) write() error {
 }
 
 // placeForm is the form of a place's name: the volume's, and the number that makes it unique.
-var placeForm = regexp.MustCompile(strings.TrimSuffix(nameForm.String(), "$") + `-[0-9]+$`)
+var placeForm = lazy.Regexp(`^` + name + `-[0-9]+$`)
 
 // openPlace takes over the place of a process that has died. It returns nil where the process lives, and an error
 // where it does not understand what it finds.
 func openPlace(dir string) (*place, error) {
-	if !placeForm.MatchString(filepath.Base(dir)) {
+	if !placeForm().MatchString(filepath.Base(dir)) {
 		return nil, fmt.Errorf("%s is no volume's directory; move it elsewhere", dir)
 	}
 	if err := checkOwn(dir); err != nil {
@@ -127,7 +128,7 @@ func (p *place) read() error {
 	if err := json.Unmarshal(data, &p.record); err != nil {
 		return fmt.Errorf("it is no record: %w", err)
 	}
-	if !nameForm.MatchString(p.record.Name) || !strings.HasPrefix(filepath.Base(p.dir), p.record.Name+"-") {
+	if !nameForm().MatchString(p.record.Name) || !strings.HasPrefix(filepath.Base(p.dir), p.record.Name+"-") {
 		return errors.New("it is not the record of this directory's volume")
 	}
 	return nil

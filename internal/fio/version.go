@@ -4,8 +4,9 @@ package fio
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
+
+	"ebscope/internal/lazy"
 )
 
 // Version is a version of fio, such as 3.33.
@@ -19,11 +20,11 @@ var Oldest = Version{3, 1}
 // option replaced those of the completion latency, for some time under their name (axboe/fio issue 691, pull 920).
 var TotalLatencyPercentiles = Version{3, 18}
 
-var versionForm = regexp.MustCompile(`^fio-(\d{1,4})\.(\d{1,4})(?:[.-].*)?$`)
+var versionForm = lazy.Regexp(`^fio-(\d{1,4})\.(\d{1,4})(?:[.-].*)?$`)
 
 // ParseVersion reads what fio --version prints, such as "fio-3.33" or "fio-3.35-118-g4a0c76-dirty".
 func ParseVersion(text string) (Version, error) {
-	m := versionForm.FindStringSubmatch(text)
+	m := versionForm().FindStringSubmatch(text)
 	if m == nil {
 		return Version{}, fmt.Errorf("%.60q is not a version of fio, such as fio-3.33", text)
 	}

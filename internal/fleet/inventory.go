@@ -2,9 +2,10 @@ package fleet
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
+
+	"ebscope/internal/lazy"
 )
 
 // Inventory is a snapshot joined: everything that is known about a volume in one place. Its pointers lead into the
@@ -177,7 +178,7 @@ func (v *Inventory) cluster(c *Cluster) {
 		e := v.entry(id)
 		e.Uses = append(e.Uses, use)
 		if e.Region == "" {
-			e.Region = inZone.FindString(zoneOf(pv, use.Node))
+			e.Region = inZone().FindString(zoneOf(pv, use.Node))
 		}
 	}
 }
@@ -207,7 +208,7 @@ func (p *PersistentVolume) EBS() (VolumeID, bool) {
 var zoneLabels = []string{"topology.kubernetes.io/zone", "topology.ebs.csi.aws.com/zone", "failure-domain.beta.kubernetes.io/zone"}
 
 // inZone finds the region in the name of a zone: also in that of a local zone, "us-west-2-lax-1a".
-var inZone = regexp.MustCompile(`^[a-z]+(-[a-z]+)+-[0-9]+`)
+var inZone = lazy.Regexp(`^[a-z]+(-[a-z]+)+-[0-9]+`)
 
 // zoneOf tells the zone from what a cluster knows; empty where it does not.
 func zoneOf(pv *PersistentVolume, node *Node) string {

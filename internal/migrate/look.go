@@ -2,13 +2,13 @@ package migrate
 
 import (
 	"context"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"ebscope/internal/cluster"
 	"ebscope/internal/fleet"
+	"ebscope/internal/lazy"
 	"ebscope/internal/migration"
 )
 
@@ -182,10 +182,10 @@ func (r *run) tooOften(why string) bool {
 	return until.IsZero() || until.After(r.options.Now())
 }
 
-var timeInText = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+var timeInText = lazy.Regexp(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 
 func timeIn(text string) time.Time {
-	t, err := time.Parse(time.RFC3339, timeInText.FindString(text))
+	t, err := time.Parse(time.RFC3339, timeInText().FindString(text))
 	if err != nil {
 		return time.Time{}
 	}

@@ -3,11 +3,11 @@ package migration
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"ebscope/internal/ebs"
 	"ebscope/internal/fleet"
+	"ebscope/internal/lazy"
 )
 
 // maxWrong is how many mistakes are named.
@@ -54,20 +54,20 @@ func (p *Plan) Validate(catalog *ebs.Catalog) error {
 }
 
 // objectName is what the plan's classes may be called.
-var objectName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
+var objectName = lazy.Regexp(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
 
 // validateNames looks at what is made in clusters.
 func (p *Plan) validateNames() []error {
 	var wrong []error
 	for i := range p.Classes {
 		c := &p.Classes[i]
-		if !objectName.MatchString(c.Name) || c.Driver != fleet.EBSDriver && c.Driver != fleet.EKSAutoDriver {
+		if !objectName().MatchString(c.Name) || c.Driver != fleet.EBSDriver && c.Driver != fleet.EKSAutoDriver {
 			wrong = append(wrong, fmt.Errorf("volume_attributes_classes: %q of driver %q: the driver is %s or %s", c.Name, c.Driver, fleet.EBSDriver, fleet.EKSAutoDriver))
 		}
 	}
 	for i := range p.Defaults {
 		d := &p.Defaults[i]
-		if !objectName.MatchString(d.To) || d.ClusterUID == "" {
+		if !objectName().MatchString(d.To) || d.ClusterUID == "" {
 			wrong = append(wrong, fmt.Errorf("default_storage_classes: %q in cluster %q: name a class, and the cluster by its cluster_uid", d.To, d.Cluster))
 		}
 	}

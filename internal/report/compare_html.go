@@ -60,7 +60,7 @@ func ComparisonHTML(w io.Writer, d compare.Document, subjects []compare.Subject,
 		p.Sections = append(p.Sections, section{Name: c.ID, Title: c.Title, Chart: &c.chart})
 		p.Charts = append(p.Charts, c.chart)
 	}
-	if err := pageTemplate.ExecuteTemplate(w, "compare.html", p); err != nil {
+	if err := pageTemplate().ExecuteTemplate(w, "compare.html", p); err != nil {
 		return fmt.Errorf("write the page of the comparison: %w", err)
 	}
 	return nil

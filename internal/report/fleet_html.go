@@ -55,7 +55,7 @@ func ScanHTML(w io.Writer, d fleet.Document, tool string) error {
 	for i := range d.Volumes[:min(pageRows, len(d.Volumes))] {
 		p.Rows = append(p.Rows, fleetRowOf(&d.Volumes[i]))
 	}
-	if err := pageTemplate.ExecuteTemplate(w, "fleet.html", p); err != nil {
+	if err := pageTemplate().ExecuteTemplate(w, "fleet.html", p); err != nil {
 		return fmt.Errorf("write the page of the scan: %w", err)
 	}
 	return nil

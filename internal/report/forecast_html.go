@@ -38,7 +38,7 @@ func ForecastHTML(w io.Writer, d forecast.Document, tool string) error {
 		balance := v.balanceChart()
 		p.Balance.Chart, p.Charts = &balance, append(p.Charts, balance)
 	}
-	if err := pageTemplate.ExecuteTemplate(w, "forecast.html", p); err != nil {
+	if err := pageTemplate().ExecuteTemplate(w, "forecast.html", p); err != nil {
 		return fmt.Errorf("write the page of the forecast: %w", err)
 	}
 	return nil

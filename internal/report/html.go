@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"regexp"
 	"slices"
+	"sync"
 	"time"
 
+	"ebscope/internal/lazy"
 	"ebscope/internal/workload"
 )
 
@@ -17,11 +18,13 @@ import (
 var assets embed.FS
 
 // pageTemplate is the page. uPlot 1.6.32 (MIT, assets/uPlot.LICENSE) draws the charts over time; it is part of the page.
-var pageTemplate = template.Must(template.New("page.html").Funcs(template.FuncMap{
-	"span": func(d time.Duration) string { return span(d.Seconds()) },
-	"tie":  tie,
-	"inc":  func(i int) int { return i + 1 },
-}).ParseFS(assets, "assets/*.html"))
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page.html").Funcs(template.FuncMap{
+		"span": func(d time.Duration) string { return span(d.Seconds()) },
+		"tie":  tie,
+		"inc":  func(i int) int { return i + 1 },
+	}).ParseFS(assets, "assets/*.html"))
+})
 
 // Bounds of a page. A series may have more points than a screen can show at once: whoever zooms in sees more of them. The
 // charts together stay so small that the page stays below 1.5 MB.
@@ -110,7 +113,7 @@ func HTML(w io.Writer, r Report) error {
 			break
 		}
 	}
-	if err := pageTemplate.Execute(w, p); err != nil {
+	if err := pageTemplate().Execute(w, p); err != nil {
 		return fmt.Errorf("write the HTML report: %w", err)
 	}
 	return nil
@@ -220,14 +223,14 @@ func (p page) Rests() bool {
 }
 
 var (
-	beforeUnit = regexp.MustCompile(`(\d) (%|(?:IOPS|MiB/s|[KMGT]iB|min|ms|s|h|million|credits)\b)`)
-	afterUnit  = regexp.MustCompile(`(min|h) (\d)`)
+	beforeUnit = lazy.Regexp(`(\d) (%|(?:IOPS|MiB/s|[KMGT]iB|min|ms|s|h|million|credits)\b)`)
+	afterUnit  = lazy.Regexp(`(min|h) (\d)`)
 )
 
 // tie keeps a number and its unit on one line.
 func tie(text string) string {
-	text = beforeUnit.ReplaceAllString(text, "$1\u00a0$2")
-	return afterUnit.ReplaceAllString(text, "$1\u00a0$2")
+	text = beforeUnit().ReplaceAllString(text, "$1\u00a0$2")
+	return afterUnit().ReplaceAllString(text, "$1\u00a0$2")
 }
 
 func asset(name string) string {

@@ -5,6 +5,8 @@ import (
 	"image/color"
 	"regexp"
 	"strings"
+
+	"ebscope/internal/lazy"
 )
 
 // Theme is a colour scheme.
@@ -45,24 +47,24 @@ func (t Theme) scheme() string {
 type palette map[string]color.NRGBA
 
 var (
-	colourRule = regexp.MustCompile(`--([a-z0-9-]+):\s*#([0-9a-f]{6})`)
-	lightRule  = regexp.MustCompile(`(?s)^:root \{(.*?)\}`)
-	darkRule   = regexp.MustCompile(`(?s)` + regexp.QuoteMeta(darkOnly) + ` \{\s*:root[^{]*\{(.*?)\}`)
+	colourRule = lazy.Regexp(`--([a-z0-9-]+):\s*#([0-9a-f]{6})`)
+	lightRule  = lazy.Regexp(`(?s)^:root \{(.*?)\}`)
+	darkRule   = lazy.Regexp(`(?s)` + regexp.QuoteMeta(darkOnly) + ` \{\s*:root[^{]*\{(.*?)\}`)
 )
 
 // palette reads the colours of the style sheet, so that a picture has those of the page.
 func (t Theme) palette() palette {
 	css := asset("page.css")
 	p := palette{}
-	p.add(lightRule.FindStringSubmatch(css)[1])
+	p.add(lightRule().FindStringSubmatch(css)[1])
 	if t == Dark {
-		p.add(darkRule.FindStringSubmatch(css)[1])
+		p.add(darkRule().FindStringSubmatch(css)[1])
 	}
 	return p
 }
 
 func (p palette) add(rules string) {
-	for _, rule := range colourRule.FindAllStringSubmatch(rules, -1) {
+	for _, rule := range colourRule().FindAllStringSubmatch(rules, -1) {
 		c := color.NRGBA{A: 255}
 		if _, err := fmt.Sscanf(rule[2], "%02x%02x%02x", &c.R, &c.G, &c.B); err == nil {
 			p[rule[1]] = c

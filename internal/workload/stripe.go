@@ -71,7 +71,7 @@ func (p Profile) validateStripes() error {
 
 // validateStripe checks one stripe; owner gives, and takes, the stripe of each volume.
 func (p Profile) validateStripe(i int, s Stripe, owner map[string]string) error {
-	if !nameForm.MatchString(s.Name) {
+	if !nameForm().MatchString(s.Name) {
 		return fmt.Errorf("name %q: use lower-case letters, digits, dots and dashes", s.Name)
 	}
 	if _, taken := p.Volume(s.Name); taken || slices.ContainsFunc(p.Stripes[:i], func(o Stripe) bool { return o.Name == s.Name }) {

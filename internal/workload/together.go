@@ -54,7 +54,7 @@ func (p Profile) validateGroups() error {
 
 // validateGroup checks phases that run together; refuse makes the error of the i-th.
 func validateGroup(group []Phase, refuse func(i int, format string, args ...any) error) error {
-	if !nameForm.MatchString(group[0].Together) {
+	if !nameForm().MatchString(group[0].Together) {
 		return refuse(0, "use lower-case letters, digits, dots and dashes in its name")
 	}
 	if len(group) < 2 {

@@ -5,12 +5,12 @@ package workload
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"ebscope/internal/ebs"
+	"ebscope/internal/lazy"
 	"ebscope/internal/model"
 	"ebscope/internal/units"
 )
@@ -166,11 +166,11 @@ const (
 	maxPhases     = 1000
 )
 
-var nameForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,40}[a-z0-9])?$`)
+var nameForm = lazy.Regexp(`^[a-z0-9]([a-z0-9.-]{0,40}[a-z0-9])?$`)
 
 // Validate checks the profile as a whole against a catalog. The error names the volume or phase and the rule.
 func (p Profile) Validate(catalog *ebs.Catalog) error {
-	if !nameForm.MatchString(p.Name) {
+	if !nameForm().MatchString(p.Name) {
 		return keyError{"name", fmt.Errorf("profile name %q: use lower-case letters, digits, dots and dashes", p.Name)}
 	}
 	if p.Instance != "" {
@@ -224,7 +224,7 @@ func (p Profile) Validate(catalog *ebs.Catalog) error {
 }
 
 func (p Profile) validateVolume(catalog *ebs.Catalog, i int, v Volume) error {
-	if !nameForm.MatchString(v.Name) {
+	if !nameForm().MatchString(v.Name) {
 		return fmt.Errorf("volume name %q: use lower-case letters, digits, dots and dashes", v.Name)
 	}
 	if slices.ContainsFunc(p.Volumes[:i], func(o Volume) bool { return o.Name == v.Name }) {
@@ -246,7 +246,7 @@ func (p Profile) validateVolume(catalog *ebs.Catalog, i int, v Volume) error {
 }
 
 func (p Profile) validatePhase(phase Phase) error {
-	if !nameForm.MatchString(phase.Name) {
+	if !nameForm().MatchString(phase.Name) {
 		return fmt.Errorf("name %q: use lower-case letters, digits, dots and dashes", phase.Name)
 	}
 	if p.Members(phase.Volume) == nil {

@@ -4,11 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"ebscope/internal/lazy"
 	"ebscope/internal/result"
 )
 
@@ -20,13 +20,13 @@ const (
 )
 
 // target is in the id of every run in a cluster, before what tells some apart: it says nothing there.
-var target = regexp.MustCompile(`-` + string(result.Kubernetes) + `((-emulated)?(-r[0-9]+)?)$`)
+var target = lazy.Regexp(`-` + string(result.Kubernetes) + `((-emulated)?(-r[0-9]+)?)$`)
 
 // Name is what a run is called in a cluster, from its id: "20261201t052101z-gp2-vs-gp3". It is a DNS label of at most 40
 // characters, and the value of RunLabel. Of a long id it holds the beginning, which is its time and its profile, and a
 // hash of the whole.
 func Name(run string) string {
-	return label(strings.ToLower(target.ReplaceAllString(run, "$1")), maxRunName)
+	return label(strings.ToLower(target().ReplaceAllString(run, "$1")), maxRunName)
 }
 
 // CheckNamespace says what is wrong with the name of a namespace.

@@ -27,6 +27,7 @@ import (
 	"strings"
 	"time"
 
+	"ebscope/internal/lazy"
 	"ebscope/internal/units"
 )
 
@@ -80,8 +81,8 @@ const (
 
 // A name is a folder's, and ends in none of the ways by which attempts are told apart.
 var (
-	nameForm    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
-	attemptForm = regexp.MustCompile(`(` + regexp.QuoteMeta(RunningSuffix) + `|` + regexp.QuoteMeta(FailedSuffix) + `|` + regexp.QuoteMeta(CutSuffix) + `\d*)$`)
+	nameForm    = lazy.Regexp(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
+	attemptForm = lazy.Regexp(`(` + regexp.QuoteMeta(RunningSuffix) + `|` + regexp.QuoteMeta(FailedSuffix) + `|` + regexp.QuoteMeta(CutSuffix) + `\d*)$`)
 )
 
 // Text writes the plan as the script reads it, PlanFile.
@@ -105,7 +106,7 @@ func (p Plan) Text() ([]byte, error) {
 
 func (p Phase) check() error {
 	switch {
-	case !nameForm.MatchString(p.Name) || attemptForm.MatchString(p.Name):
+	case !nameForm().MatchString(p.Name) || attemptForm().MatchString(p.Name):
 		return errors.New("this is no name of a folder for its results")
 	case !strings.HasPrefix(p.File, "/") || strings.ContainsFunc(p.File, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return fmt.Errorf("test file %q: an absolute path without control characters is needed", p.File)

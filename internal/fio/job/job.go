@@ -7,11 +7,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"ebscope/internal/fio"
+	"ebscope/internal/lazy"
 	"ebscope/internal/units"
 	"ebscope/internal/workload"
 )
@@ -94,13 +94,13 @@ func File(j Job) ([]byte, error) {
 
 // windowsPath is an absolute path of Windows: below a drive's letter, such as C:\fio\test.dat, or a device such as
 // \\.\PhysicalDrive1. fio takes both with its backslashes as they are.
-var windowsPath = regexp.MustCompile(`^(?:[A-Za-z]:\\|\\\\\.\\[^\\])`)
+var windowsPath = lazy.Regexp(`^(?:[A-Za-z]:\\|\\\\\.\\[^\\])`)
 
 // escape puts a path in the form of a job file's filename option. fio splits it at colons unless they are escaped,
 // cuts it at # and ; and replaces $ names in it (seen with fio 3.33).
 func escape(path string) (string, error) {
 	switch {
-	case !filepath.IsAbs(path) && !windowsPath.MatchString(path):
+	case !filepath.IsAbs(path) && !windowsPath().MatchString(path):
 		return "", fmt.Errorf("test file %q: fio needs an absolute path", path)
 	case strings.ContainsAny(path, "#;$") || strings.Contains(path, `\:`) || strings.TrimSpace(path) != path ||
 		strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f }):

@@ -3,9 +3,10 @@ package log
 import (
 	"bytes"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"ebscope/internal/lazy"
 )
 
 // Name is what fio's name for a log says.
@@ -16,11 +17,11 @@ type Name struct {
 	Host   string // of a client/server run
 }
 
-var nameForm = regexp.MustCompile(`^(.*)_(clat_hist|hist|bw|iops|clat|slat|lat)(?:\.(\d{1,9}))?\.log(?:\.([\w.-]+))?$`)
+var nameForm = lazy.Regexp(`^(.*)_(clat_hist|hist|bw|iops|clat|slat|lat)(?:\.(\d{1,9}))?\.log(?:\.([\w.-]+))?$`)
 
 // ParseName reads the name of a log, such as "fio_iops.2.log", and returns false where it is of another form.
 func ParseName(file string) (Name, bool) {
-	m := nameForm.FindStringSubmatch(file)
+	m := nameForm().FindStringSubmatch(file)
 	if m == nil {
 		return Name{}, false
 	}

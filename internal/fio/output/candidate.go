@@ -2,8 +2,9 @@ package output
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
+
+	"ebscope/internal/lazy"
 )
 
 // candidate reads an object. It is a document of fio where it says so or has jobs; others are searched for documents.
@@ -93,9 +94,9 @@ func (p *parser) jobs(d *Document, nesting int) error {
 }
 
 // packedInStrings is the start of an array of strings that hold documents.
-var packedInStrings = regexp.MustCompile(`^\[\s*"(?:\s|\\[nrt])*\{`)
+var packedInStrings = lazy.Regexp(`^\[\s*"(?:\s|\\[nrt])*\{`)
 
 // opensStrings says whether the bracket that comes next begins such an array, at the start of a line.
 func (p *parser) opensStrings() bool {
-	return len(bytes.TrimSpace(p.current)) == 0 && packedInStrings.Match(p.more(2*maxPrefix))
+	return len(bytes.TrimSpace(p.current)) == 0 && packedInStrings().Match(p.more(2*maxPrefix))
 }

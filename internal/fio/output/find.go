@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
+	"ebscope/internal/lazy"
 	"ebscope/internal/result"
 )
 
@@ -127,7 +127,7 @@ func (p *parser) endLine() {
 	case strings.Trim(text, "{}[],:\"'` ") == "":
 	case isTerse(text):
 		p.terse(text)
-	case forPeople.MatchString(text):
+	case forPeople().MatchString(text):
 		p.people = true
 	case p.people && indented:
 	case isProgress(text):
@@ -141,7 +141,7 @@ func clean(line []byte) string {
 }
 
 // forPeople is a heading of fio's output for people, of a job without an error or of a group.
-var forPeople = regexp.MustCompile(`^.+: \(groupid=\d+, jobs=\d+\): err= 0:|^Run status group \d+ \(all jobs\):`)
+var forPeople = lazy.Regexp(`^.+: \(groupid=\d+, jobs=\d+\): err= 0:|^Run status group \d+ \(all jobs\):`)
 
 // isProgress says whether a line is what fio prints while it runs, or a heading without anything below.
 func isProgress(line string) bool {

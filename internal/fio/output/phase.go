@@ -9,13 +9,14 @@ import (
 	"strconv"
 	"time"
 
+	"ebscope/internal/lazy"
 	"ebscope/internal/result"
 )
 
 // The names of the logs in a phase's directory, whatever the prefix.
 var (
-	iopsLog    = regexp.MustCompile(`_iops(\.\d+)?\.log$`)
-	latencyLog = regexp.MustCompile(`_lat(\.\d+)?\.log$`)
+	iopsLog    = lazy.Regexp(`_iops(\.\d+)?\.log$`)
+	latencyLog = lazy.Regexp(`_lat(\.\d+)?\.log$`)
 )
 
 // maxDifference is the share by which the mean of a series may differ from fio's summary before that is worth a warning.
@@ -66,11 +67,11 @@ func ReadPhase(dir string) (result.Measurement, error) {
 
 // addSeries reads the logs of jobs that ran for so long.
 func addSeries(m *result.Measurement, dir string, s span) error {
-	rateLogs, err := readLogs(dir, iopsLog, m.Window, m.Window/2)
+	rateLogs, err := readLogs(dir, iopsLog(), m.Window, m.Window/2)
 	if err != nil {
 		return err
 	}
-	latencyLogs, err := readLogs(dir, latencyLog, m.Window, 0)
+	latencyLogs, err := readLogs(dir, latencyLog(), m.Window, 0)
 	if err != nil {
 		return err
 	}

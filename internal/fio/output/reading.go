@@ -3,10 +3,10 @@ package output
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"ebscope/internal/lazy"
 	"ebscope/internal/result"
 )
 
@@ -110,10 +110,10 @@ func (d Document) single(job jobResult) bool {
 
 // What fio prints of errors and of itself.
 var (
-	errorCode     = regexp.MustCompile(`\berr=\s*(-?\d{1,10})/`)
-	verifyFailure = regexp.MustCompile(`^verify: bad|: verify failed|^fio: verify`)
-	jobLine       = regexp.MustCompile(`^(.+): \(g=(\d{1,9})\): rw=(\w+)`)
-	versionLine   = regexp.MustCompile(`^fio-\d+\.\d\S*$`)
+	errorCode     = lazy.Regexp(`\berr=\s*(-?\d{1,10})/`)
+	verifyFailure = lazy.Regexp(`^verify: bad|: verify failed|^fio: verify`)
+	jobLine       = lazy.Regexp(`^(.+): \(g=(\d{1,9})\): rw=(\w+)`)
+	versionLine   = lazy.Regexp(`^fio-\d+\.\d\S*$`)
 )
 
 // failure makes a reading of the errors in what fio printed, if there are any.
@@ -121,18 +121,18 @@ func failure(said []string) (reading result.Reading, failed bool) {
 	reading.Tool = "fio"
 	reading.Failure = &result.Failure{Text: said}
 	for _, line := range said {
-		if m := errorCode.FindStringSubmatch(line); m != nil && strings.Trim(m[1], "0") != "" {
+		if m := errorCode().FindStringSubmatch(line); m != nil && strings.Trim(m[1], "0") != "" {
 			failed = true
 			if reading.Failure.Code == 0 {
 				reading.Failure.Code, _ = strconv.Atoi(m[1])
 			}
 		}
-		failed = failed || verifyFailure.MatchString(line)
-		if m := jobLine.FindStringSubmatch(line); m != nil && reading.Job == "" {
+		failed = failed || verifyFailure().MatchString(line)
+		if m := jobLine().FindStringSubmatch(line); m != nil && reading.Job == "" {
 			reading.Job, reading.Workload.Pattern = m[1], m[3]
 			reading.Group, _ = strconv.Atoi(m[2])
 		}
-		if versionLine.MatchString(line) {
+		if versionLine().MatchString(line) {
 			reading.Tool = line
 		}
 	}

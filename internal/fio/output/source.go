@@ -5,11 +5,12 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"regexp"
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
+
+	"ebscope/internal/lazy"
 )
 
 // source is text that is read through a buffer of fixed size, whatever its length and that of its lines.
@@ -98,13 +99,13 @@ func (s *source) nextLine() {
 }
 
 // stamp is what kubectl logs, docker logs, container runtimes and CI services put before each line.
-var stamp = regexp.MustCompile(`^(?:\[[^\]\n]{1,200}\] )?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?(?: std(?:out|err) [FP])? ?`)
+var stamp = lazy.Regexp(`^(?:\[[^\]\n]{1,200}\] )?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?(?: std(?:out|err) [FP])? ?`)
 
 // prefix returns how many bytes of a line were put before it: a stamp, or what stands before every line.
 func prefix(line, common []byte) int {
 	n := 0
 	if len(line) > 0 && (line[0] == '[' || line[0] >= '0' && line[0] <= '9') {
-		n = len(stamp.Find(line[:min(len(line), maxPrefix)]))
+		n = len(stamp().Find(line[:min(len(line), maxPrefix)]))
 	}
 	if len(common) > 0 && bytes.HasPrefix(line[n:], common) {
 		n += len(common)

@@ -3,16 +3,17 @@ package output
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
+
+	"ebscope/internal/lazy"
 )
 
 // terseStart is how a terse line begins: its version and, from 3 on, that of fio.
-var terseStart = regexp.MustCompile(`^(?:[345];fio-\d+\.\d[^;]*;|2;[^;]+;\d+;-?\d+;\d+;\d+;)`)
+var terseStart = lazy.Regexp(`^(?:[345];fio-\d+\.\d[^;]*;|2;[^;]+;\d+;-?\d+;\d+;\d+;)`)
 
 func isTerse(line string) bool {
-	return len(line) > 2 && line[1] == ';' && line[0] >= '2' && line[0] <= '5' && terseStart.MatchString(line)
+	return len(line) > 2 && line[1] == ';' && line[0] >= '2' && line[0] <= '5' && terseStart().MatchString(line)
 }
 
 // The columns of a terse line for each direction: amount (KiB), bandwidth (KiB/s), IOPS and runtime (ms), four of the

@@ -4,11 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"ebscope/internal/lazy"
 	"ebscope/internal/units"
 )
 
@@ -42,13 +42,13 @@ func splitStatus(data []byte, atEOF bool) (advance int, token []byte, err error)
 	return 0, nil, nil
 }
 
-var rates = regexp.MustCompile(`\[((?:[a-z]=[0-9.]+[kMG]?,?)+) IOPS\]`)
+var rates = lazy.Regexp(`\[((?:[a-z]=[0-9.]+[kMG]?,?)+) IOPS\]`)
 
 // StatusRate reads the rate, reads and writes together, from one of fio's status lines, such as
 //
 //	Jobs: 1 (f=1): [m(1)][75.0%][r=16.4MiB/s,w=7203KiB/s][r=4202,w=1.8k IOPS][eta 00m:01s]
 func StatusRate(line string) (units.IOPS, bool) {
-	m := rates.FindStringSubmatch(line)
+	m := rates().FindStringSubmatch(line)
 	if m == nil {
 		return 0, false
 	}
