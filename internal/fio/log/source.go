@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime"
 	"sync"
 )
 
@@ -39,7 +40,7 @@ func newSource(r io.Reader) *source { return &source{r: r, size: headSize, line:
 // next reads the next block into the buffer of an old one, and returns io.EOF after the last. The first block of an
 // empty log is empty. Of a line that is longer than any log's, only the start is in the block.
 func (s *source) next(buf []byte) (block, error) {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	if s.done {
 		return block{}, io.EOF
@@ -73,6 +74,18 @@ func (s *source) next(buf []byte) (block, error) {
 	s.line += bytes.Count(buf[:end], []byte{'\n'})
 	clear(buf[end : end+slack])
 	return b, nil
+}
+
+// lock waits for the goroutine that takes a block, which takes 50 µs, without going to sleep: a processor of a virtual machine
+// may take as long again to wake up. A pipe that has nothing to give is waited for asleep.
+func (s *source) lock() {
+	for range 1000 {
+		if s.mu.TryLock() {
+			return
+		}
+		runtime.Gosched()
+	}
+	s.mu.Lock()
 }
 
 // fill reads until the buffer is full or the log ends.
