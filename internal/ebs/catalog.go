@@ -56,13 +56,16 @@ func (c *Catalog) Added() string { return c.added }
 // UnknownError says that a catalog has no entry of that name, and which names come near it.
 type UnknownError struct {
 	Kind, Name string
-	Near       []string
+	near       func() []string
 }
+
+// Near returns the names that come near. They are looked for only now: of the volumes of a fleet, many have no instance.
+func (e *UnknownError) Near() []string { return e.near() }
 
 func (e *UnknownError) Error() string {
 	s := fmt.Sprintf("unknown %s %q", e.Kind, e.Name)
-	if len(e.Near) > 0 {
-		s += "; did you mean " + strings.Join(e.Near, ", ") + "?"
+	if near := e.Near(); len(near) > 0 {
+		s += "; did you mean " + strings.Join(near, ", ") + "?"
 	}
 	return s
 }
@@ -115,7 +118,7 @@ func sorted[K ~string, T any](entries map[K]T) []T {
 func lookup[K ~string, T any](kind string, name K, entries map[K]T) (T, error) {
 	e, ok := entries[name]
 	if !ok {
-		return e, &UnknownError{Kind: kind, Name: string(name), Near: near(name, entries)}
+		return e, &UnknownError{Kind: kind, Name: string(name), near: func() []string { return near(name, entries) }}
 	}
 	return e, nil
 }

@@ -107,7 +107,7 @@ func TestInstance(t *testing.T) {
 	}
 	_, err = ebs.Embedded().Instance("m5.xlrge")
 	var unknown *ebs.UnknownError
-	if !errors.As(err, &unknown) || len(unknown.Near) == 0 || unknown.Near[0] != "m5.xlarge" {
+	if !errors.As(err, &unknown) || len(unknown.Near()) == 0 || unknown.Near()[0] != "m5.xlarge" {
 		t.Errorf("m5.xlrge: %v, want a hint to m5.xlarge", err)
 	}
 }
