@@ -17,13 +17,13 @@ import (
 	"ebscope/internal/migration"
 )
 
-var kills = flag.Int("kills", 20, "at how many random points TestKilled kills the program")
+var kills = flag.Int("kills", 100, "at how many random points TestKilled kills the program")
 
 // TestKilled kills a program that carries out a plan, again and again, and lets it finish then: the end state is the plan's,
 // and no volume was changed twice.
 func TestKilled(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes some seconds; run without -short: go test ./internal/migrate")
+		t.Skip("takes a minute; run without -short: go test ./internal/migrate")
 	}
 	const seed = 6
 	random := rand.New(rand.NewPCG(seed, seed))
