@@ -1,3 +1,5 @@
+//go:build unix
+
 // Fleet measures the work on a large fleet against servers on the loopback interface, in a process of their own: an account of
 // 50,000 volumes and 2,000 instances is scanned, a cluster of 10,000 claims is read and joined, a migration of 50,000 volumes is
 // planned, and one of 2,000 carried out.

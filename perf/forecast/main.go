@@ -1,3 +1,5 @@
+//go:build unix
+
 // Forecast measures how fast loads are followed: steps of single volumes in fluid form, beside the same hours I/O by I/O, and a
 // fleet that streams through.
 //

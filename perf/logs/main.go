@@ -1,3 +1,5 @@
+//go:build unix
+
 // Logs measures how fast a log of fio is read: ten million I/Os, 400 MB, on one processor and on two, beside awk and
 // fio2gnuplot on the same file.
 //

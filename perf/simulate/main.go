@@ -1,3 +1,5 @@
+//go:build unix
+
 // Simulate measures how fast profiles are simulated: the whole command, the simulation alone, and the same beside the
 // heap of events that it is tested against and a discrete-event model in Python.
 //
