@@ -52,6 +52,9 @@ func TestJudge(t *testing.T) {
 		// without depth and rate: no mean is above the maximum, and half of the I/Os take p50 or more: 0.5 × 5 ms = 2.5 ms
 		{"mean above the maximum", "result: {mean: 5ms, max: 3ms}", claims.Impossible, "at most 3 ms, not 5 ms"},
 		{"mean above the maximum at a rate", depth + "result: {iops: 1600, mean: 5ms, max: 3ms}", claims.Impossible, "at most 3 ms, not 5 ms"},
+		// 8 ÷ 3,000 = 2.67 ms on average
+		{"maximum below the mean", gp3 + depth + "result: {iops: 3000, max: 2ms}", claims.Impossible, "a maximum of 2 ms allows no more"},
+		{"maximum above the mean", gp3 + depth + "result: {iops: 3000, max: 3ms}", claims.Possible, ""},
 		{"mean below the median's share", "result: {mean: 0.1ms, p50: 5ms}", claims.Impossible, "at least 2.5 ms, not 0.1 ms"},
 		{"mean above what the percentiles leave", "result: {mean: 5ms, p99: 1ms, max: 10ms}", claims.Impossible, "at most 1.09 ms"},
 		// no I/O takes longer than the maximum, whatever the percentile says

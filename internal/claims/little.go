@@ -25,7 +25,7 @@ const (
 // bounds the mean from above; of a benchmark that waits for the volume it is the mean.
 func (j *judge) littlesLaw() {
 	r := j.Result
-	if r.Mean.Value == 0 && len(j.percentiles()) == 0 {
+	if r.Mean.Value == 0 && r.Max.Value == 0 && len(j.percentiles()) == 0 {
 		return
 	}
 	outstanding, rate := j.Workload.outstanding(), j.iops()
@@ -52,6 +52,9 @@ func (j *judge) littlesLaw() {
 func (j *judge) distribution(sum string, mean float64) {
 	percentiles := j.percentiles()
 	if len(percentiles) == 0 {
+		if longest := j.Result.Max; longest.Value > 0 && longest.Value.Seconds() < mean*(1-submission) {
+			j.tooShort(sum, fmt.Sprintf("a maximum of %v allows no more than that", longest))
+		}
 		return
 	}
 	least, most := bounds(percentiles, j.Result.Max.Value)

@@ -106,6 +106,9 @@ func volumeSpec(text string) (ebs.Volume, error) {
 	for i, key := range []string{"iops", "throughput"} {
 		if at := 2 + i; at < len(parts) && parts[at] != "" {
 			long += "," + key + "=" + strings.ReplaceAll(parts[at], ",", "")
+			if key == "throughput" {
+				long = strings.TrimSuffix(long, "MiB/s") + "MiB/s"
+			}
 		}
 	}
 	return parseVolume(long)

@@ -64,12 +64,12 @@ func parseVolume(text string) (v ebs.Volume, err error) {
 			return v, fmt.Errorf("%s is given twice", key)
 		}
 		given[key] = true
-		number := value
+		number, unit := value, true
 		if key == "throughput" {
-			number = strings.TrimSuffix(value, "MiB/s")
+			number, unit = strings.CutSuffix(value, "MiB/s")
 		}
 		x, err := strconv.ParseFloat(number, 64)
-		if err != nil || !(x > 0) {
+		if err != nil || !unit || !(x > 0) {
 			return v, fmt.Errorf("%q: write it like iops=6000 or throughput=250MiB/s", part)
 		}
 		switch key {

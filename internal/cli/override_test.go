@@ -39,6 +39,7 @@ func TestOverride(t *testing.T) {
 		"gp2=gp3:500GiB,size=4000":          "use iops and throughput",
 		"gp2=gp3:9GiB,iops=4000,iops=5000":  "iops is given twice",
 		"gp2=gp3:500GiB,throughput=250MB/s": "throughput=250MiB/s",
+		"gp2=gp3:500GiB,throughput=250":     "throughput=250MiB/s",
 	} {
 		if _, err := override(p, []string{text}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want one that says %q", text, err, want)

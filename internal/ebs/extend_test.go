@@ -184,6 +184,7 @@ func TestExtendRefuses(t *testing.T) {
 		"min above max":       {"volume_types:\n  gp3:\n    iops: {min: 90000}", "line 3: volume type gp3: iops: min 90,000 IOPS is above max"},
 		"half a burst":        {"volume_types:\n  gp3:\n    iops: {burst: 90000}", "burst and credits go together"},
 		"tiers without price": {"volume_types:\n  io1:\n    iops: {price_tiers: [32000]}", "volume type io1: its price in"},
+		"steps in no order":   {"volume_types:\n  gp2:\n    throughput: {by_size: [{up_to: 100GiB, limit: 5MiB/s}, {up_to: 50GiB, limit: 6MiB/s}]}", "up_to 50 GiB comes after 100 GiB"},
 		"an empty step":       {"volume_types:\n  gp2:\n    throughput: {by_size: [{up_to: 5GiB}]}", "each step has up_to and limit"},
 		"an alias bomb":       {"a: &a [x,x]\nb: &b [*a,*a]\n", "line 1"},
 		"not YAML":            {"\t{", ""},

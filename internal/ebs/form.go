@@ -116,9 +116,12 @@ func (t VolumeType) check() error {
 	case t.Throughput.PerTiB.Baseline > t.Throughput.PerTiB.Burst:
 		return errors.New("throughput: per_tib: baseline is above burst")
 	}
-	for _, step := range t.Throughput.BySize {
+	for i, step := range t.Throughput.BySize {
 		if step.UpTo == 0 || step.Limit == 0 {
 			return errors.New("throughput: by_size: each step has up_to and limit")
+		}
+		if i > 0 && step.UpTo <= t.Throughput.BySize[i-1].UpTo {
+			return fmt.Errorf("throughput: by_size: up_to %v comes after %v; sort the steps by size", step.UpTo, t.Throughput.BySize[i-1].UpTo)
 		}
 	}
 	for _, line := range t.Throughput.ByIOPS {

@@ -118,6 +118,7 @@ func TestParseRefusesPaceStripesAndGroups(t *testing.T) {
 		"think negative":         {replace("10ms", "-10ms"), "line 12"},
 		"rate not shared":        {replace("rate_iops: 2000", "rate_iops: 2001"), "line 13: phase 3 (both on raid): rate_iops 2001 over 2 jobs"},
 		"rate negative":          {replace("rate_iops: 2000", "rate_iops: -5"), "line 13"},
+		"rate zero":              {replace("rate_iops: 2000", "rate_iops: 0"), "use at least 1, or leave rate_iops out"},
 		"rate broken":            {replace("rate_iops: 2000", "rate_iops: 20.5"), "line 13"},
 		"rate of one, mixed":     {replace("rate_iops: 100", "rate_iops: 1"), "less than one read or write"},
 		"group of one":           {replace("together: pair, rest", "rest"), "line 14: together pair: only phase both on old"},

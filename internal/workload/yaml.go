@@ -113,7 +113,7 @@ type phaseForm struct {
 	Duration    *duration `yaml:"duration"`
 	Rest        duration  `yaml:"rest"`
 	ThinkTime   duration  `yaml:"think_time"`
-	RateIOPS    whole     `yaml:"rate_iops"`
+	RateIOPS    *whole    `yaml:"rate_iops"`
 	Together    string    `yaml:"together"`
 
 	Sweep *sweepForm `yaml:"sweep"`
@@ -155,7 +155,13 @@ func (f phaseForm) phase() (Phase, error) {
 	phase := Phase{
 		Name: f.Name, Volume: f.Volume, Pattern: Pattern(f.Pattern), BlockSize: units.Bytes(f.BlockSize),
 		QueueDepth: int(f.QueueDepth), Jobs: 1, ReadPercent: int(f.ReadPercent),
-		Rest: time.Duration(f.Rest), ThinkTime: time.Duration(f.ThinkTime), RateIOPS: units.IOPS(f.RateIOPS), Together: f.Together,
+		Rest: time.Duration(f.Rest), ThinkTime: time.Duration(f.ThinkTime), Together: f.Together,
+	}
+	if f.RateIOPS != nil {
+		if *f.RateIOPS == 0 {
+			return Phase{}, errors.New("rate_iops 0: use at least 1, or leave rate_iops out for no limit")
+		}
+		phase.RateIOPS = units.IOPS(*f.RateIOPS)
 	}
 	if f.Duration != nil {
 		if *f.Duration == 0 {
