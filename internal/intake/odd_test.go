@@ -66,6 +66,24 @@ func TestOddLogs(t *testing.T) {
 	}
 }
 
+// A log that tells nothing for want of a name is no result, neither from a file nor from a pipe, and beside one it is skipped.
+func TestLogWithoutItsName(t *testing.T) {
+	const expected = "…_iops.1.log, …_bw.1.log or …_lat.1.log"
+	dir := t.TempDir()
+	for _, path := range []string{put(t, filepath.Join(dir, "renamed.log"), rows), intake.Stdin} {
+		var nothing *intake.NothingError
+		_, _, err := intake.Open(t.Context(), []string{path}, strings.NewReader(rows), intake.Options{})
+		if !errors.As(err, &nothing) || !strings.Contains(err.Error(), expected) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	put(t, filepath.Join(dir, "a_iops.1.log"), rows)
+	readings, notes := open(t, dir)
+	if len(readings) != 1 || len(notes) != 1 || !notes[0].Skipped || !strings.Contains(notes[0].Text, expected) {
+		t.Errorf("%d readings, notes %v; want the log that has its name, and a note on the other", len(readings), notes)
+	}
+}
+
 // The lines of two jobs in one log are worth a note, unless the document beside it states that there are two.
 func TestSharedLog(t *testing.T) {
 	for jobs, want := range map[string]int{"1": 1, "2": 0} {

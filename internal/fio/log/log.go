@@ -145,6 +145,9 @@ func read(name string, r io.Reader, o Options, size int) (*Log, error) {
 			total.drop(first)
 			continue
 		}
+		if l.Kind == "" && !h.perIO { // I/Os can be counted whatever their values are
+			return nil, nameless(name)
+		}
 		h.know(o.Version)
 		h.assume(o.Unit)
 		src.size = size
@@ -256,6 +259,12 @@ func (l *Log) emptiness(doubt func(string, ...any)) {
 	case !total:
 		doubt("it holds trims or flushes only, which are no part of the total")
 	}
+}
+
+// nameless says how to tell the kind of a log, which neither its name nor its lines do.
+func nameless(name string) error {
+	return fmt.Errorf("%s: these are lines of a log of fio, but whether their values are IOPS, bandwidth or latency, only a name such as "+
+		"fio's tells, …_iops.1.log, …_bw.1.log or …_lat.1.log (or _clat, _slat): save it under such a name, as run_iops.1.log, and analyze that file", name)
 }
 
 // unusable says what was expected instead of what a file begins with, and what is wrong with its first line.

@@ -122,8 +122,8 @@ func TestForm(t *testing.T) {
 			form{IOPS, 5, true, 0, 0, 2, 0, "0", 0, 65 * ms, 66 * ms},
 		},
 		{
-			"nothing tells the kind", "a.txt", "1000, 17, 0, 0\n2000, 18, 0, 0\n", Options{},
-			form{"", 4, false, 1000 * ms, 0, 2, 0, "0", 1, 1000 * ms, 2000 * ms},
+			"nothing tells the kind, but each line is an I/O", "a.txt", "1000, 17, 0, 4096\n2000, 18, 0, 4096\n", Options{},
+			form{"", 4, true, 0, 0, 2, 0, "0", 1, 1001 * ms, 2001 * ms},
 		},
 		{
 			"three columns, irregular and dense: single I/Os", "a_bw.log", "1, 3, 0\n1, 3, 0\n2, 3, 1\n2, 3, 0\n7, 3, 0\n7, 3, 0\n", Options{},
@@ -305,5 +305,16 @@ func TestUnusable(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), `"1000, 3000, 0, 4096"`) {
 			t.Errorf("%s: %v, want what was expected", name, err)
 		}
+	}
+}
+
+// Means of windows tell nothing where neither the name nor the lines say of what.
+func TestMeansOfAnUnknownKind(t *testing.T) {
+	_, err := ReadLog("plain.txt", strings.NewReader("1000, 17, 0, 0\n2000, 18, 0, 0\n2000, 18, 0, 0\n"), Options{})
+	if err == nil || !strings.HasPrefix(err.Error(), "plain.txt: ") || !strings.Contains(err.Error(), "…_iops.1.log, …_bw.1.log or …_lat.1.log") {
+		t.Errorf("%v, want what a name must tell", err)
+	}
+	if l := mustRead(t, "plain.txt", "1000, 17, 0, 0\n2000, 18, 0, 0\n", Options{Kind: Total}); l.Lines != 2 {
+		t.Errorf("%d lines of a kind that was given, want 2", l.Lines)
 	}
 }
