@@ -58,6 +58,7 @@ func TestOddLogs(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{"1000, 30, 7, 0\n": "line 1 has the direction 7", "1000; 30; 0; 0\n": "line 1 has semicolons",
+		"1000 30 0 0\n": "line 1 has spaces between its columns instead of commas", "1000\t30\t0\t0\n": "line 1 has spaces between",
 		"-1000, 30, 0, 0\n": "a log of fio has lines such as"} {
 		_, _, err := intake.Open(t.Context(), []string{put(t, filepath.Join(t.TempDir(), "a_iops.1.log"), text)}, nil, intake.Options{})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -25,6 +25,14 @@ func split(line []byte, kind Kind) (f fields, fault string) {
 	if len(line) > maxLine {
 		return f, fmt.Sprintf("is longer than %d KiB", maxLine>>10)
 	}
+	if bytes.IndexByte(line, ',') < 0 {
+		switch {
+		case bytes.IndexByte(line, ';') > 0:
+			return f, "has semicolons between its columns instead of commas"
+		case len(bytes.Fields(line)) > 1 && len(bytes.Trim(line, "0123456789. \t\r\n")) == 0:
+			return f, "has spaces between its columns instead of commas"
+		}
+	}
 	for rest, more := line, true; more; f.n++ {
 		var text []byte
 		text, rest, more = bytes.Cut(rest, []byte{','})
@@ -133,10 +141,7 @@ func firstFault(text []byte, kind Kind) (fault string, number int) {
 			continue
 		}
 		f, fault := split(line, kind)
-		switch {
-		case bytes.IndexByte(line, ',') < 0 && bytes.IndexByte(line, ';') > 0:
-			fault = "has semicolons between its columns instead of commas"
-		case fault == "" && f.n > 2 && f.column[2] >= uint64(Unstated):
+		if fault == "" && f.n > 2 && f.column[2] >= uint64(Unstated) {
 			fault = fmt.Sprintf("has the direction %d, none of 0 (read), 1 (write), 2 (trim) and 3 (sync)", f.column[2])
 		}
 		return fault, number

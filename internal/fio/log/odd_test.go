@@ -27,6 +27,7 @@ func TestOdd(t *testing.T) {
 		{"columns from three to five", row[:13] + "\n2000, 3001, 0\n3000, 3002, 0, 0, 0\n", 3, 0, 3, "1 of its lines have another number of columns than the 3"},
 		{"columns from five to three", "1000, 3002, 0, 0, 0\n2000, 3002, 0, 0, 0\n3000, 3001, 0\n4000, 3001, 0\n", 4, 0, 1, "2 of its lines have another number of columns than the 3"},
 		{"columns from four to two", row + "2000, 1, 0, 0\n3000, 3001\n", 2, 1, 3, "another number of columns, 2, than most lines at the log's start, 4"},
+		{"spaces between columns", row + "2000 3001 0 0\n3000, 3002, 0, 0\n", 2, 1, 2, "has spaces between its columns instead of commas"},
 		{"no time", "0, 30, 0, 0\n0, 31, 0, 0\n0, 32, 0, 0\n", 3, 0, 0, "at 0 ms"},
 		{"trims only", "1000, 30, 2, 0\n2000, 30, 2, 0\n", 2, 0, 0, "trims or flushes only"},
 	} {
