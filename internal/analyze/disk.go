@@ -2,7 +2,10 @@ package analyze
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
+	"time"
 
 	"ebscope/internal/ebs"
 	"ebscope/internal/result"
@@ -111,36 +114,95 @@ func (d *Volume) promise(perf ebs.Performance) {
 	}
 }
 
-// shareOfInstance returns the instance as one phase has it to itself: where phases run together, each has the part of
-// its limits that it used of all that they used.
+// shareOfInstance returns the instance as one phase has it to itself: where phases run together, each has of a limit the
+// part that it used of all that they used when that came nearest to the limit. What is left when a burst ends is shared
+// out by who has more I/Os waiting, the burst by what each can do at best.
 func (a *analysis) shareOfInstance(i int, measured []*result.Measurement, predicted []simulate.Phase) *ebs.Instance {
-	group := a.profile.Phases[i].Together
-	if a.instance == nil || group == "" {
+	if a.instance == nil || a.profile.Phases[i].Together == "" {
 		return a.instance
 	}
-	var ownIOPS, allIOPS units.IOPS
-	var own, all units.Throughput
+	windows := a.usedTogether(i, measured, predicted)
+	operations := func(u usage) float64 { return u.operations }
+	data := func(u usage) float64 { return u.data }
+	part := *a.instance
+	part.BaselineIOPS *= units.IOPS(shareAt(windows, float64(part.BaselineIOPS), operations))
+	part.MaximumIOPS *= units.IOPS(shareAt(windows, float64(part.MaximumIOPS), operations))
+	part.BaselineThroughput *= units.Throughput(shareAt(windows, float64(part.BaselineThroughput), data))
+	part.MaximumThroughput *= units.Throughput(shareAt(windows, float64(part.MaximumThroughput), data))
+	return &part
+}
+
+// used is what a phase, and all that ran with it, used of their instance a second in a window of the phase's series.
+type used struct {
+	own, all usage
+	seconds  float64
+}
+
+// usedTogether returns the windows of a phase that does not run alone, but for the first, which can hold the one-off burst
+// of the rate buckets. It is one window where the series of a phase of the group is not known.
+func (a *analysis) usedTogether(i int, measured []*result.Measurement, predicted []simulate.Phase) []used {
+	series, whole := map[int][]sample{}, map[int][]sample{}
 	for j, p := range a.profile.Phases {
-		var total result.Direction
+		var m result.Measurement
 		switch {
-		case p.Together != group:
+		case p.Together != a.profile.Phases[i].Together:
 			continue
 		case j < len(measured) && measured[j] != nil:
-			total = measured[j].Total
+			m = *measured[j]
 		case j < len(predicted):
-			total = predicted[j].Measurement.Total
+			m = predicted[j].Measurement
 		}
-		operations := total.IOPS * units.IOPS(usageOfDisk(performanceOf(a.catalog, a.profile, p), a.profile, p).operations)
-		allIOPS, all = allIOPS+operations, all+total.Throughput
-		if j == i {
-			ownIOPS, own = operations, total.Throughput
+		whole[j] = []sample{{to: time.Second, iops: summary(m.Total).iops}}
+		if samples, _ := clean(m.IOPS); len(samples) > 1 {
+			series[j] = samples
 		}
 	}
-	if !(ownIOPS > 0 && own > 0) {
-		return a.instance
+	if len(series) < len(whole) {
+		series = whole
 	}
-	part := *a.instance
-	part.BaselineIOPS, part.MaximumIOPS = part.BaselineIOPS*ownIOPS/allIOPS, part.MaximumIOPS*ownIOPS/allIOPS
-	part.BaselineThroughput, part.MaximumThroughput = part.BaselineThroughput*own/all, part.MaximumThroughput*own/all
-	return &part
+	own := during(series[i], a.profile.Phases[i].Duration)
+	if len(own) > 1 {
+		own = own[1:]
+	}
+	windows := make([]used, len(own))
+	for j, samples := range series {
+		p := a.profile.Phases[j]
+		operations := usageOfDisk(performanceOf(a.catalog, a.profile, p), a.profile, p).operations
+		at := 0
+		for w, o := range own {
+			for at < len(samples) && samples[at].to <= (o.from+o.to)/2 {
+				at++
+			}
+			if at == len(samples) {
+				break // it had ended
+			}
+			use := usage{samples[at].iops * operations, samples[at].iops * float64(p.BlockSize)}
+			windows[w].seconds = o.length()
+			windows[w].all.operations, windows[w].all.data = windows[w].all.operations+use.operations, windows[w].all.data+use.data
+			if j == i {
+				windows[w].own = use
+			}
+		}
+	}
+	return windows
+}
+
+// shareAt is the phase's own part of what was used when all that was used came nearest to a limit, for as long as a level
+// takes; 1 where it used nothing.
+func shareAt(windows []used, limit float64, of func(usage) float64) float64 {
+	offs := make([]float64, len(windows))
+	for i, w := range windows {
+		offs[i] = math.Abs(of(w.all)/limit - 1)
+	}
+	sorted := slices.Sorted(slices.Values(offs))
+	var own, all float64
+	for i, w := range windows {
+		if offs[i] <= sorted[min(shortest, len(sorted))-1]+near {
+			own, all = own+of(w.own)*w.seconds, all+of(w.all)*w.seconds
+		}
+	}
+	if own == 0 {
+		return 1
+	}
+	return own / all
 }

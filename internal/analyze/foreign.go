@@ -15,8 +15,8 @@ type Foreign struct {
 	Engine string        `json:"engine,omitempty"`
 	// Failed is set where the tool reported an error. Nothing is concluded from such a reading.
 	Failed *Failed `json:"failed"`
-	// RuntimeS is how long it ran, zero where that is not known.
-	RuntimeS float64 `json:"runtime_s"`
+	// RuntimeS is how long it ran; null where that is not known.
+	RuntimeS *float64 `json:"runtime_s"`
 	// Outstanding is the mean number of I/Os in flight that latency and IOPS imply (Little's law); null where either is
 	// not known. It stands in for a queue depth that nobody stated.
 	Outstanding *float64 `json:"outstanding"`

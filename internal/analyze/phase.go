@@ -81,9 +81,11 @@ func (s subject) measure(p *Phase, m result.Measurement) {
 	if len(samples) > 1 {
 		c = s.course(samples)
 		s.find(p, c)
-	} else if total.runtime > 0 {
+	} else {
 		p.IOPS = IOPS{Mean: total.iops}
-		p.Verdict, p.Summary = s.judgeShort(total, m.Window)
+		if total.runtime > 0 {
+			p.Verdict, p.Summary = s.judgeShort(total, m.Window)
+		}
 	}
 	p.IOPS.FioMean = total.iops
 	p.Read, p.Write = direction(m.Read, p.IOPS, total), direction(m.Write, p.IOPS, total)

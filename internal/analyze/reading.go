@@ -72,7 +72,10 @@ func newReader(catalog *ebs.Catalog, given Given, r result.Reading, b beside) re
 		Duration: stated.Duration + stated.RampTime, ThinkTime: thinkTime(stated), RateIOPS: rd.pace.total(stated.Pattern),
 	}}
 	if stated.Duration <= 0 {
-		rd.subject.phase.Duration = rd.total.runtime + max(r.Window, time.Millisecond)
+		rd.subject.phase.Duration = 0 // no end is known
+		if rd.total.runtime > 0 {
+			rd.subject.phase.Duration = rd.total.runtime + max(r.Window, time.Millisecond)
+		}
 	}
 	if n := inFlight(r.Total); n != nil {
 		rd.inFlight = *n
@@ -98,12 +101,15 @@ func (r reader) phase() (Phase, []Check) {
 		DurationS: max(0, stated.Duration).Seconds(), Segments: []Segment{}, LimitedBy: []LimitShare{}, Warnings: []result.Warning{},
 		Foreign: &Foreign{
 			Source: r.reading.Source, Tool: r.reading.Tool, Host: r.reading.Host, Group: r.reading.Group, Engine: stated.Engine,
-			RuntimeS: r.total.runtime.Seconds(), Members: r.members, Changes: []Change{}, Candidates: []Candidate{},
+			Members: r.members, Changes: []Change{}, Candidates: []Candidate{},
 			AllowedIOPS: known(highest(r.ceilings)),
 		},
 	}
-	if p.DurationS == 0 {
-		p.DurationS = p.RuntimeS
+	if runtime := r.total.runtime.Seconds(); runtime > 0 {
+		p.RuntimeS = &runtime
+		if p.DurationS == 0 {
+			p.DurationS = runtime
+		}
 	}
 	if r.perf.Bursts() {
 		p.Credits = &Credits{Capacity: float64(r.perf.Credits)}

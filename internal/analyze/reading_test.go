@@ -129,6 +129,24 @@ func TestReadingOfAGivenVolume(t *testing.T) {
 	}
 }
 
+// A summary may state a rate, and no length.
+func TestSummaryWithoutItsRuntime(t *testing.T) {
+	p := one(t, analyze.Given{}, foreign(9000, 0))
+	if p.IOPS.Mean != 9000 || p.IOPS.FioMean != 9000 || p.RuntimeS != nil || p.DurationS != 0 {
+		t.Errorf("IOPS %+v, runtime %v, duration %v: the summary's 9,000, and no time", p.IOPS, p.RuntimeS, p.DurationS)
+	}
+	p = one(t, analyze.Given{}, foreign(9000, time.Minute))
+	if p.RuntimeS == nil || *p.RuntimeS != 60 {
+		t.Errorf("runtime %v, want a minute", p.RuntimeS)
+	}
+	// A log beside it is read to its end: 100 in the first second, which is left out, then 10 s at 9,000 and 10 s at 8,000.
+	r := logged(foreign(8500, 0), 100, 1, 9000, 10, 8000, 10)
+	r.Total.Runtime, r.Total.IOs, r.Total.IOPS = 0, 0, 8500
+	if p = one(t, analyze.Given{}, r); p.IOPS.Mean != 8500 || len(p.Segments) != 2 {
+		t.Errorf("IOPS %+v, segments %v: the log's", p.IOPS, p.Segments)
+	}
+}
+
 // A log whose windows hold a few I/Os each starts far above what the job as a whole did.
 func TestLogThatDisagreesWithTheTotal(t *testing.T) {
 	r := logged(foreign(1, time.Minute), 272269, 1, 350, 59)

@@ -14,9 +14,9 @@ func TestRounding(t *testing.T) {
 	sum := 0.1
 	sum += 0.2 // 0.30000000000000004
 	fraction := 2.0
-	p := Phase{DurationS: sum, Segments: []Segment{{FromS: 41 + sum, IOPSMean: fraction / 3}}, IOPS: IOPS{Min: &sum}, Foreign: &Foreign{RuntimeS: sum}}
+	p := Phase{DurationS: sum, Segments: []Segment{{FromS: 41 + sum, IOPSMean: fraction / 3}}, IOPS: IOPS{Min: &sum}, Foreign: &Foreign{RuntimeS: &sum}}
 	rounded(reflect.ValueOf(&p))
-	text, err := json.Marshal([]float64{p.DurationS, p.Segments[0].FromS, p.Segments[0].IOPSMean, *p.IOPS.Min, p.RuntimeS})
+	text, err := json.Marshal([]float64{p.DurationS, p.Segments[0].FromS, p.Segments[0].IOPSMean, *p.IOPS.Min, *p.RuntimeS})
 	if want := "[0.3,41.3,0.666666666667,0.3,0.3]"; err != nil || string(text) != want {
 		t.Errorf("%s, want %s (%v)", text, want, err)
 	}
