@@ -104,7 +104,8 @@ type Latency struct {
 }
 
 // Direction is the share of reads or of writes in a mixed phase. The series counts both together, so Mean, Min and Max
-// of its IOPS are those of the whole phase, multiplied by the direction's share of all I/Os.
+// of its IOPS are those of the whole phase, multiplied by the direction's share of all I/Os. Without a series, Mean is
+// the direction's own in the summary, which is over its own time: reads may end before writes.
 type Direction struct {
 	IOPS            IOPS     `json:"iops"`
 	ThroughputMiBps float64  `json:"throughput_mib_s"`

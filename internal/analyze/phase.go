@@ -193,7 +193,10 @@ func direction(d *result.Direction, whole IOPS, total totals) *Direction {
 		return nil
 	}
 	part := summary(*d)
-	out := &Direction{IOPS: IOPS{FioMean: part.iops}, ThroughputMiBps: part.throughput.MiBps(), Latency: latency(d.Latency)}
+	out := &Direction{IOPS: IOPS{Mean: part.iops, FioMean: part.iops}, ThroughputMiBps: part.throughput.MiBps(), Latency: latency(d.Latency)}
+	if whole.Min == nil { // there is no series to share
+		return out
+	}
 	share := 0.0
 	switch {
 	case total.ios > 0 && part.ios > 0:
@@ -203,13 +206,7 @@ func direction(d *result.Direction, whole IOPS, total totals) *Direction {
 	default:
 		return out
 	}
-	shared := func(of *float64) *float64 {
-		if of == nil {
-			return nil
-		}
-		return known(*of * share)
-	}
-	out.IOPS.Mean, out.IOPS.Min, out.IOPS.Max = whole.Mean*share, shared(whole.Min), shared(whole.Max)
+	out.IOPS.Mean, out.IOPS.Min, out.IOPS.Max = whole.Mean*share, known(*whole.Min*share), known(*whole.Max*share)
 	return out
 }
 

@@ -147,6 +147,18 @@ func TestSummaryWithoutItsRuntime(t *testing.T) {
 	}
 }
 
+// 9,000 reads in 100 s are 90 a second, 3,000 writes in 60 s are 50: a share of the I/Os would give reads 105 of the 140.
+func TestDirectionsOfUnlikeLength(t *testing.T) {
+	r := foreign(140, 100*time.Second)
+	r.Total.IOs = 12_000
+	r.Read = &result.Direction{IOs: 9000, Runtime: 100 * time.Second, IOPS: 90}
+	r.Write = &result.Direction{IOs: 3000, Runtime: 60 * time.Second, IOPS: 50}
+	p := one(t, analyze.Given{}, r)
+	if p.Read.IOPS != (analyze.IOPS{Mean: 90, FioMean: 90}) || p.Write.IOPS != (analyze.IOPS{Mean: 50, FioMean: 50}) {
+		t.Errorf("reads %+v, writes %+v: want 90 and 50", p.Read.IOPS, p.Write.IOPS)
+	}
+}
+
 // A log whose windows hold a few I/Os each starts far above what the job as a whole did.
 func TestLogThatDisagreesWithTheTotal(t *testing.T) {
 	r := logged(foreign(1, time.Minute), 272269, 1, 350, 59)
