@@ -167,10 +167,12 @@ func (r *running) phase(ctx context.Context, i int, profile workload.Profile, fi
 		return nil, err
 	}
 
+	traffic := device.This().Traffic()
 	err = r.Fio.Run(ctx, dir, process.Options{
 		Grace: Grace(r.catalog, profile, phase), Progress: r.Progress.PhaseAt, ReadOnly: !phase.Writes()})
 	ended := r.Now().UTC()
 	record.Ended = &ended
+	traffic = device.This().Traffic().Since(traffic)
 	end, endErr := r.target.end(phase.Volume)
 	err = errors.Join(err, endErr)
 	var m *result.Measurement
@@ -187,6 +189,9 @@ func (r *running) phase(ctx context.Context, i int, profile workload.Profile, fi
 		record.State, record.TargetState = result.Done, end.state
 		if begin != nil && end.credits != nil {
 			record.Credits = &result.Credits{Start: *begin, End: *end.credits}
+		}
+		for _, n := range neighbours(phase, m.Total, r.run.Environment.Storage[phase.Volume], traffic) {
+			r.event("not-alone", fmt.Sprintf("phase %d, %s on %s: %s", i+1, phase.Name, phase.Volume, n))
 		}
 		if end.stalled >= workload.Window(r.run.Compress) {
 			r.event("machine-stalled", fmt.Sprintf("phase %d, %s on %s: this machine, which emulates the volume, stood still for %v. "+

@@ -20,6 +20,9 @@ func (Host) Clock() string { return "" }
 // Storage describes what lies between a path and its volume; nothing is known of it on this system.
 func (Host) Storage(string) result.Storage { return result.Storage{} }
 
+// Traffic returns nothing: nothing is known of it on this system.
+func (Host) Traffic() Traffic { return nil }
+
 // Claim is a device that is held. There is none on this system.
 type Claim struct{}
 

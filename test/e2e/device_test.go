@@ -2,9 +2,11 @@ package e2e
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -154,4 +156,46 @@ func TestDeviceWrongUse(t *testing.T) {
 			t.Errorf("%v: exit %d, want 2\n%s", args, o.code, o.stderr)
 		}
 	}
+}
+
+// A benchmark that was not alone says so, and how much the other did: here 500 IOPS beside 2,000.
+func TestNeighbour(t *testing.T) {
+	path, _ := loopDevice(t)
+	dir := t.TempDir()
+	volumes, _, _ := strings.Cut(diskProfile, "phases:\n")
+	text := volumes + "phases:\n  - {name: read, volume: disk, rw: randread, block_size: 4KiB, queue_depth: 4, rate_iops: 2000, duration: 4s}\n"
+	if err := os.WriteFile(filepath.Join(dir, "reads.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bench := func() []struct{ Code, Text string } {
+		o := run(t, dir, "bench", "--profile", "reads.yaml", "--target", "device", "--device", "disk="+path, "-o", "json")
+		if o.code != 0 {
+			t.Fatalf("exit %d\n%s", o.code, o.stderr)
+		}
+		return slices.DeleteFunc(parse(t, o.stdout).Warnings, func(w struct{ Code, Text string }) bool { return w.Code != "not-alone" })
+	}
+	if told := bench(); len(told) > 0 {
+		t.Errorf("alone: %+v", told)
+	}
+	other := exec.Command("fio", "--name=other", "--filename="+path, "--rw=randread", "--bs=4k", "--direct=1", "--ioengine=libaio",
+		"--rate_iops=500", "--time_based", "--runtime=60", "--output="+filepath.Join(dir, "other"))
+	other.Dir = dir
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = other.Process.Signal(os.Interrupt)
+		_ = other.Wait()
+	}()
+	told := bench()
+	var iops, mibps float64
+	if len(told) != 1 {
+		t.Fatalf("beside another fio: %+v", told)
+	}
+	_, after, _ := strings.Cut(told[0].Text, "other programs did ")
+	if _, err := fmt.Sscanf(after, "%f IOPS and %f MiB/s on loop", &iops, &mibps); err != nil {
+		t.Fatalf("%q: %v", told[0].Text, err)
+	}
+	near(t, "IOPS of the other", iops, 500, 0.05)
+	near(t, "MiB/s of the other", mibps, 500*4/1024., 0.05) // printed to a tenth: 2.0 of 1.95
 }
