@@ -84,7 +84,7 @@ func (r reader) explain(p *Phase, level float64) {
 			p.Candidates = r.ofMean(rate)
 		}
 	}
-	if p.Candidates == nil {
+	if p.Candidates = r.notOfOne(p.Candidates); p.Candidates == nil {
 		p.Candidates = []Candidate{} // none, which is no null
 	}
 	slices.SortStableFunc(p.Candidates, func(a, b Candidate) int { return cmp.Compare(b.Fit, a.Fit) })

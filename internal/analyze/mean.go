@@ -174,8 +174,12 @@ func (r reader) doubts(p Phase) []result.Warning {
 		warn("side-by-side", "%d jobs ran side by side. Limits hold for all together, %s IOPS; this job had %.0f %% of them, and is held against that part.",
 			r.beside.jobs, amount(r.total.iops/r.beside.ios), 100*r.beside.ios)
 	}
-	if r.given.Volume != nil && len(r.members) > 0 {
-		warn("raid", "The I/O went to a RAID of %d devices (%s): the limits of so many volumes are added up.", len(r.members), list(r.members, 6))
+	if len(r.members) > 0 {
+		held := "limits of one volume do not hold for it; --volume TYPE:SIZE, of one of them, adds up theirs"
+		if r.given.Volume != nil {
+			held = "the limits of so many volumes are added up"
+		}
+		warn("raid", "The I/O went to a RAID of %d devices (%s): %s.", len(r.members), list(r.members, 6), held)
 	}
 	switch sizeless := r.given.Volume != nil && r.subject.phase.BlockSize == 0; {
 	case sizeless && r.total.iops == 0 && r.total.throughput > 0:

@@ -1,6 +1,8 @@
 package analyze
 
 import (
+	"slices"
+
 	"ebscope/internal/ebs"
 	"ebscope/internal/lazy"
 	"ebscope/internal/result"
@@ -37,6 +39,14 @@ func raid(disks []result.Disk) []string {
 		}
 	}
 	return members
+}
+
+// notOfOne leaves out of what would explain the figures of a RAID each single volume.
+func (r reader) notOfOne(all []Candidate) []Candidate {
+	return slices.DeleteFunc(all, func(c Candidate) bool {
+		_, err := r.catalog.VolumeType(ebs.Type(c.Type))
+		return len(r.members) > 0 && err == nil
+	})
 }
 
 // together is the performance of several alike volumes that I/O is spread over.

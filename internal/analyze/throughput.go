@@ -42,7 +42,7 @@ func (r reader) judgeThroughput(p *Phase) {
 	if r.given.Volume != nil {
 		return
 	}
-	p.Candidates = r.ofDataFall(*r.cliff(f))
+	p.Candidates = r.notOfOne(r.ofDataFall(*r.cliff(f)))
 	if len(p.Candidates) > 0 && p.Candidates[0].Fit >= LikelyFit {
 		best := p.Candidates[0]
 		p.Verdict, p.Burst = BurstThenBaseline, best.Cause
