@@ -67,7 +67,7 @@ type Phase struct {
 	IOPS            IOPS       `json:"iops"`
 	ThroughputMiBps float64    `json:"throughput_mib_s"`
 	Latency         *Latency   `json:"latency_ms"`
-	Read            *Direction `json:"read,omitempty"` // mixed patterns only
+	Read            *Direction `json:"read,omitempty"` // of mixed patterns, and of what alone was done where no pattern is stated
 	Write           *Direction `json:"write,omitempty"`
 
 	Segments  []Segment        `json:"segments"`

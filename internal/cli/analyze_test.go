@@ -38,6 +38,18 @@ func TestTableShowsTheSummary(t *testing.T) {
 	}
 }
 
+// Without a pattern, the workload is what was done; with neither it is unknown.
+func TestWorkloadWords(t *testing.T) {
+	some := &analyze.Direction{}
+	for want, p := range map[string]analyze.Phase{
+		"reads": {Read: some}, "writes q4": {Write: some, QueueDepth: 4}, "rndread 4k": {RW: "randread", BlockSize: 4096}, "unknown": {Read: some, Write: some},
+	} {
+		if got := workloadWords(p); got != want {
+			t.Errorf("workload %q, want %q", got, want)
+		}
+	}
+}
+
 func TestVerdictWords(t *testing.T) {
 	warned := func(code string) analyze.Phase { return analyze.Phase{Warnings: []result.Warning{{Code: code}}} }
 	for want, p := range map[string]analyze.Phase{"above limit": warned("above-limit"), "above EBS": warned("above-any-volume"), "–": {}} {

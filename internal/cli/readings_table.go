@@ -168,8 +168,13 @@ func hostWords(p analyze.Phase) string {
 // workloadWords says the workload in a word: "randread 4k q32×4".
 func workloadWords(p analyze.Phase) string {
 	var parts []string
-	if p.RW != "" {
+	switch {
+	case p.RW != "":
 		parts = append(parts, shortPattern.Replace(p.RW))
+	case p.Read != nil && p.Write == nil:
+		parts = append(parts, "reads")
+	case p.Write != nil && p.Read == nil:
+		parts = append(parts, "writes")
 	}
 	if p.BlockSize > 0 {
 		parts = append(parts, units.Bytes(p.BlockSize).Fio())

@@ -11,7 +11,8 @@ import (
 // Measurement is what one phase gave.
 type Measurement struct {
 	Source string // what produced it, such as "fio-3.33"
-	// Total sums reads and writes. Read and Write are set where the phase did both.
+	// Total sums reads and writes. Read and Write are set where the phase did both, and of what it did where no pattern
+	// tells which that was.
 	Total       Direction
 	Read, Write *Direction
 	// Window is the averaging time of the series.

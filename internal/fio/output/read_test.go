@@ -309,6 +309,22 @@ func TestReadsAndWritesReportedTogether(t *testing.T) {
 	}
 }
 
+// Where no option says what a job did, the section that has I/O does; which order it was in, nobody knows.
+func TestDirectionWithoutOptions(t *testing.T) {
+	unstated := strings.Replace(reads, `"rw" : "randread", `, "", 1)
+	r := one(t, unstated)
+	if r.Read == nil || r.Read.IOPS != 5 || r.Write != nil || r.Workload.Pattern != "" {
+		t.Errorf("reads %+v, writes %+v, pattern %q: 5 reads a second, and no more", r.Read, r.Write, r.Workload.Pattern)
+	}
+	r = one(t, strings.Replace(unstated, `"read" :`, `"write" :`, 1))
+	if r.Write == nil || r.Write.IOPS != 5 || r.Read != nil {
+		t.Errorf("reads %+v, writes %+v: 5 writes a second, and no more", r.Read, r.Write)
+	}
+	if r = one(t, reads); r.Read != nil || r.Write != nil {
+		t.Errorf("reads %+v, writes %+v: the pattern says it", r.Read, r.Write)
+	}
+}
+
 func TestBinsOfMicroseconds(t *testing.T) {
 	r := one(t, `{"fio version": "fio-2.20", "jobs": [{"jobname": "a", "read": {"iops": 1, "total_ios": 3, "runtime": 3000,
 		"clat": {"mean": 20, "max": 40, "bins": {"40": 1, "10": 2, "70": 0}, "percentile": {"50.0": 10, "0.00": 0, "0.00": 0}}}}]}`)

@@ -86,9 +86,9 @@ func (d Document) measure(m *result.Measurement, r *review) bool {
 	if len(all) == 0 {
 		return false
 	}
-	if len(reads) > 0 && len(writes) > 0 {
-		read, write := result.Together(reads), result.Together(writes)
-		m.Read, m.Write = &read, &write
+	unstated := d.option("rw") == "" && d.option("readwrite") == ""
+	if len(reads) > 0 && len(writes) > 0 || unstated { // else the pattern tells which of them the total is
+		m.Read, m.Write = together(reads), together(writes)
 	}
 	m.Total = result.Together(all)
 	switch l := m.Total.Latency; {
@@ -98,6 +98,15 @@ func (d Document) measure(m *result.Measurement, r *review) bool {
 		r.warn(result.PercentilesMissing, "fio reported no percentiles of all I/Os together, nor histograms (json+) to work them out from")
 	}
 	return true
+}
+
+// together is nil where there is nothing.
+func together(parts []result.Direction) *result.Direction {
+	if len(parts) == 0 {
+		return nil
+	}
+	sum := result.Together(parts)
+	return &sum
 }
 
 // tail is the last of a list, or nothing.
