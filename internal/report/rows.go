@@ -2,12 +2,14 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"ebscope/internal/analyze"
 	"ebscope/internal/cost"
 	"ebscope/internal/result"
+	"ebscope/internal/units"
 )
 
 // cell is a figure, what the model expects it to be, and a remark on it.
@@ -221,9 +223,10 @@ func (r Report) environment() []fact {
 		{"fio", e.FioVersion},
 		{"Engine", e.Engine},
 		{"Device", e.Device},
-		{"Instance", e.Instance},
+		{"Instance", listed(e.Instance, e.InstanceID, e.Region)},
 		{"System", strings.TrimSpace(e.OS + " " + e.Kernel)},
 		{"CPU", e.CPU},
+		{"Clock source", e.Clock},
 	}
 	seen := map[fact]bool{}
 	for _, reading := range r.Readings {
@@ -241,7 +244,7 @@ func (r Report) environment() []fact {
 		facts = append(facts, fact{"CPUs", fmt.Sprint(e.CPUs)})
 	}
 	for _, v := range r.Document.Volumes {
-		facts = append(facts, fact{"Volume " + v.Name, v.Configuration})
+		facts = append(facts, fact{"Volume " + v.Name, v.Configuration}, fact{"Device of " + v.Name, r.storage(v.Name)})
 	}
 	facts = append(facts, clusterFacts(e.Cluster)...)
 	if p, ok := r.prices(); ok {
@@ -254,6 +257,35 @@ func (r Report) environment() []fact {
 		}
 	}
 	return known
+}
+
+// storage says what a volume was reached through: its device, how the kernel queues for it, and the file system on it.
+func (r Report) storage(volume string) string {
+	st, d := r.Run.Environment.Storage[volume], r.Run.Devices[volume]
+	labelled := func(label, value string) string {
+		if value == "" {
+			return ""
+		}
+		return label + " " + value
+	}
+	queue, request := "", ""
+	if st.QueueRequests > 0 {
+		queue = units.Thousands(float64(st.QueueRequests)) + " requests queued"
+	}
+	if st.MaxRequestKiB > 0 {
+		request = "requests of at most " + (units.Bytes(st.MaxRequestKiB) * units.KiB).String()
+	}
+	id := d.VolumeID
+	if id == "" {
+		id = labelled("serial", d.Serial)
+	}
+	return listed(st.Device, d.Model, id, labelled("made of", strings.Join(st.Members, " and ")), labelled("scheduler", st.Scheduler), queue, request,
+		st.WriteCache, st.FileSystem, labelled("mounted with", st.MountOptions))
+}
+
+// listed joins what is known with commas.
+func listed(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
 }
 
 // clusterFacts say where claims were measured.
