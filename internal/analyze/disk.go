@@ -141,7 +141,8 @@ type used struct {
 // usedTogether returns the windows of a phase that does not run alone, but for the first, which can hold the one-off burst
 // of the rate buckets. It is one window where the series of a phase of the group is not known.
 func (a *analysis) usedTogether(i int, measured []*result.Measurement, predicted []simulate.Phase) []used {
-	series, whole := map[int][]sample{}, map[int][]sample{}
+	series, whole := make([][]sample, len(a.profile.Phases)), make([][]sample, len(a.profile.Phases)) // none of other groups
+	known := true
 	for j, p := range a.profile.Phases {
 		var m result.Measurement
 		switch {
@@ -153,11 +154,10 @@ func (a *analysis) usedTogether(i int, measured []*result.Measurement, predicted
 			m = predicted[j].Measurement
 		}
 		whole[j] = []sample{{to: time.Second, iops: summary(m.Total).iops}}
-		if samples, _ := clean(m.IOPS); len(samples) > 1 {
-			series[j] = samples
-		}
+		series[j], _ = clean(m.IOPS)
+		known = known && len(series[j]) > 1
 	}
-	if len(series) < len(whole) {
+	if !known {
 		series = whole
 	}
 	own := during(series[i], a.profile.Phases[i].Duration)
@@ -188,16 +188,19 @@ func (a *analysis) usedTogether(i int, measured []*result.Measurement, predicted
 }
 
 // shareAt is the phase's own part of what was used when all that was used came nearest to a limit, for as long as a level
-// takes; 1 where it used nothing.
+// takes at least; 1 where it used nothing.
 func shareAt(windows []used, limit float64, of func(usage) float64) float64 {
 	offs := make([]float64, len(windows))
 	for i, w := range windows {
 		offs[i] = math.Abs(of(w.all)/limit - 1)
 	}
-	sorted := slices.Sorted(slices.Values(offs))
+	var nearest float64
+	if sorted := slices.Sorted(slices.Values(offs)); len(sorted) > 0 {
+		nearest = sorted[min(shortest, len(sorted))-1]
+	}
 	var own, all float64
 	for i, w := range windows {
-		if offs[i] <= sorted[min(shortest, len(sorted))-1]+near {
+		if offs[i] <= nearest+near {
 			own, all = own+of(w.own)*w.seconds, all+of(w.all)*w.seconds
 		}
 	}

@@ -3,6 +3,7 @@ package analyze
 import (
 	"math"
 	"testing"
+	"time"
 
 	"ebscope/internal/ebs"
 	"ebscope/internal/result"
@@ -85,4 +86,78 @@ func TestShareOfInstance(t *testing.T) {
 			t.Errorf("phase %d has %v IOPS of the instance, want %v", i, got, want)
 		}
 	}
+}
+
+// At the burst, a does 12,000 and b 6,000 I/Os a second, 18,000 of the 18,750 that m5.xlarge passes on: two thirds and one.
+// When it ends, after 6 s, 6,000 are left, and a, with 64 I/Os in flight to b's 16, has four fifths of them.
+func TestShareOfInstanceChangesWithItsBurst(t *testing.T) {
+	a := sideBySide(t, "a", "b")
+	measured := []*result.Measurement{{IOPS: secondly(20000, 1, 12000, 5, 4800, 6)}, {IOPS: secondly(20000, 1, 6000, 5, 1200, 6)}}
+	for i, want := range []struct{ maximum, baseline float64 }{{12500, 4800}, {6250, 1200}} {
+		got := a.shareOfInstance(i, measured, nil)
+		if math.Abs(float64(got.MaximumIOPS)-want.maximum) > 1e-6 || math.Abs(float64(got.BaselineIOPS)-want.baseline) > 1e-6 {
+			t.Errorf("phase %d: %v of the maximum and %v of the baseline, want %v", i, got.MaximumIOPS, got.BaselineIOPS, want)
+		}
+	}
+}
+
+// Each of two does 4,000 I/Os a second until one ends after 5 s. The other then has all of the 6,000 to itself.
+func TestShareOfInstanceWhereOneEnds(t *testing.T) {
+	a := sideBySide(t, "a", "b")
+	measured := []*result.Measurement{{IOPS: secondly(4000, 5, 6000, 10)}, {IOPS: secondly(4000, 5)}}
+	if got := float64(a.shareOfInstance(0, measured, nil).BaselineIOPS); math.Abs(got-6000) > 1e-6 {
+		t.Errorf("it has %v of the baseline, want 6,000", got)
+	}
+	if got := float64(a.shareOfInstance(0, measured, nil).MaximumIOPS); math.Abs(got-9375) > 1e-6 {
+		t.Errorf("it has %v of the maximum, want half of 18,750", got)
+	}
+}
+
+// Where a series is missing, the summaries share the limits out; where nothing is known, nobody has less than all.
+func TestShareOfInstanceWithoutSeries(t *testing.T) {
+	a := sideBySide(t, "a", "b")
+	total := func(iops units.IOPS) result.Direction { return result.Direction{IOPS: iops} }
+	for name, tt := range map[string]struct {
+		measured []*result.Measurement
+		want     float64
+	}{
+		"of the other": {[]*result.Measurement{{Total: total(4000), IOPS: secondly(9000, 10)}, {Total: total(2000)}}, 4000},
+		"of both":      {[]*result.Measurement{{Total: total(1000)}, {Total: total(5000)}}, 1000},
+		"nothing":      {nil, 6000},
+		// Its only samples lie after its end.
+		"too late": {[]*result.Measurement{{IOPS: result.Series{{End: time.Hour, Value: 1}, {End: 2 * time.Hour, Value: 1}}}, {IOPS: secondly(1, 3)}}, 6000},
+	} {
+		if name == "too late" {
+			a.profile.Phases[0].Duration = time.Second
+		}
+		if got := float64(a.shareOfInstance(0, tt.measured, nil).BaselineIOPS); math.Abs(got-tt.want) > 1e-6 {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+		a.profile.Phases[0].Duration = 0
+	}
+}
+
+// sideBySide reads 4 KiB at random from volumes of an m5.xlarge at the same time.
+func sideBySide(t *testing.T, volumes ...string) analysis {
+	t.Helper()
+	instance, err := ebs.Embedded().Instance("m5.xlarge")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := striped(64*units.KiB, ebs.Volume{Type: ebs.GP3, Size: 100 * units.GiB}, ebs.Volume{Type: ebs.GP3, Size: 100 * units.GiB})
+	p.Stripes = nil
+	for _, v := range volumes {
+		p.Phases = append(p.Phases, workload.Phase{Name: "read", Volume: v, Pattern: workload.RandRead, BlockSize: 4 * units.KiB, Together: "all"})
+	}
+	return analysis{catalog: ebs.Embedded(), profile: p, instance: &instance}
+}
+
+// secondly is a series of one point a second: a value, for how many seconds, the next value, ….
+func secondly(levels ...float64) (s result.Series) {
+	for i := 0; i < len(levels); i += 2 {
+		for range int(levels[i+1]) {
+			s = append(s, result.Point{End: time.Duration(len(s)+1) * time.Second, Value: levels[i]})
+		}
+	}
+	return s
 }
