@@ -316,7 +316,7 @@ func TestDirectionWithoutOptions(t *testing.T) {
 	if r.Read == nil || r.Read.IOPS != 5 || r.Write != nil || r.Workload.Pattern != "" {
 		t.Errorf("reads %+v, writes %+v, pattern %q: 5 reads a second, and no more", r.Read, r.Write, r.Workload.Pattern)
 	}
-	r = one(t, strings.Replace(unstated, `"read" :`, `"write" :`, 1))
+	r = one(t, strings.NewReplacer(`"read" :`, `"write" :`, `"write" :`, `"read" :`).Replace(unstated))
 	if r.Write == nil || r.Write.IOPS != 5 || r.Read != nil {
 		t.Errorf("reads %+v, writes %+v: 5 writes a second, and no more", r.Read, r.Write)
 	}
