@@ -89,7 +89,9 @@ type parser struct {
 	notes    []result.Note
 	at       result.Source // the line that is read
 
-	first   int // reading of the present report
+	last    result.Source // the last line of the present report that says something
+	first   int           // reading of the present report
+	begun   bool          // its results have
 	tool    string
 	kind    string // of the section: Read, Write or Mix
 	reads   *int   // percent of a mix
@@ -106,20 +108,27 @@ func (p *parser) line(text string) {
 	if p.tool == "" {
 		return
 	}
+	if strings.Trim(text, " -") != "" { // which frames the next title
+		p.last = p.at
+	}
 	if m := section().FindStringSubmatch(text); m != nil {
-		p.kind, p.reads = m[1], nil
+		p.kind, p.reads, p.begun = m[1], nil, true
 		if percent, err := strconv.Atoi(m[2]); err == nil && percent <= 100 {
 			p.reads = &percent
 		}
 		return
 	}
 	if m := test().FindStringSubmatch(text); m != nil {
+		p.begun = true
+		if rest := strings.TrimSpace(text[len(m[0]):]); rest != "" {
+			p.skip(p.at, "skipped: %.80q at the end of the line is no whole figure: was the report cut off there? What is before it is read", rest)
+		}
 		p.test(text, m)
 		return
 	}
 	if looksTest().MatchString(text) {
-		p.notes = append(p.notes, result.Note{Source: p.at, Skipped: true, Text: fmt.Sprintf("skipped: %.80q is no result such as "+
-			`"SEQ 1MiB (Q= 8, T= 1): 126.012 MB/s [120.2 IOPS]"`, strings.TrimSpace(text))})
+		p.begun = true
+		p.skip(p.at, "skipped: %.80q is no result such as "+`"SEQ 1MiB (Q= 8, T= 1): 126.012 MB/s [120.2 IOPS]"`, strings.TrimSpace(text))
 		return
 	}
 	if m := about().FindStringSubmatch(text); m != nil {
@@ -130,8 +139,17 @@ func (p *parser) line(text string) {
 	}
 }
 
-// end gives all readings of a report what the report says at its end.
+// skip notes that something is not read.
+func (p *parser) skip(at result.Source, format string, args ...any) {
+	p.notes = append(p.notes, result.Note{Source: at, Skipped: true, Text: fmt.Sprintf(format, args...)})
+}
+
+// end gives all readings of a report what the report says at its end. Every version ends it with the system, but for a
+// comment.
 func (p *parser) end() {
+	if p.begun && p.options["os"] == "" {
+		p.skip(p.last, "the report is cut off after this line, before its last lines (Test, Date, OS): tests may be missing, what is there is read")
+	}
 	var size units.Bytes
 	if m := testSize().FindStringSubmatch(p.options["test"]); m != nil {
 		size = amount(m[1], m[2])
@@ -145,7 +163,7 @@ func (p *parser) end() {
 		w := &p.readings[p.first+i].Workload
 		w.Size, w.Duration, w.Options = size, duration, p.options
 	}
-	p.first, p.tool, p.kind, p.reads, p.options = len(p.readings), "", "", nil, nil
+	p.first, p.begun, p.tool, p.kind, p.reads, p.options = len(p.readings), false, "", "", nil, nil
 }
 
 // test reads the result of one test.

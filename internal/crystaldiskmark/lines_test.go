@@ -1,6 +1,7 @@
 package crystaldiskmark_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -27,5 +28,55 @@ func TestBandwidthContradicts(t *testing.T) {
 		if contradicts := len(r.Warnings) == 1 && r.Warnings[0].Code == "bandwidth-contradicts"; contradicts != (i == 1) {
 			t.Errorf("%s: %v", r.Job, r.Warnings)
 		}
+	}
+}
+
+// A report that is cut off is read as far as it goes, and a note says where that is. Its results are in the lines 9 and 10
+// of [Read] and 13 and 14 of [Write], of which 13 was not run.
+func TestCutOff(t *testing.T) {
+	for _, c := range []struct {
+		after    string // what the text ends with
+		readings int
+		lines    []int // of what is skipped
+	}{
+		{"(x64)\nComment: gp3, 3000 IOPS\n", 4, nil},
+		{"(x64)\n", 4, nil},
+		{"[D: 2% (2/100GiB)]\n", 4, []int{20}}, // after the first two of its last lines
+		{"<   998.50 us>\n\n", 4, []int{17}},
+		{"<  1331.25 us>\n", 3, []int{14}},
+		{"<  1331.2", 3, []int{14, 14}}, // which is left out, and the rest of the report
+		{"[    750.0 IO", 3, []int{14, 14}},
+		{"     3.072 M", 2, []int{14, 14}},
+		{"\n[Write]\n", 2, []int{12}},
+	} {
+		text, _, found := strings.Cut(version8, c.after)
+		if !found {
+			t.Fatalf("%q is not in the report", c.after)
+		}
+		readings, notes := read(t, text+c.after)
+		var lines []int
+		for _, n := range notes {
+			if n.Skipped {
+				lines = append(lines, n.Line)
+			}
+		}
+		if len(readings) != c.readings || !slices.Equal(lines, c.lines) {
+			t.Errorf("after %q: %d readings, skipped in lines %v, want %d and %v: %v", c.after, len(readings), lines, c.readings, c.lines, notes)
+		}
+	}
+	// Of a test that was cut off in its IOPS, the throughput is there.
+	text, _, _ := strings.Cut(version8, "[    750.0 IO")
+	readings, _ := read(t, text+"[    75")
+	if r := readings[2]; r.Total.Throughput != mbps(3.072) || r.Total.IOPS != 0 {
+		t.Errorf("%+v", r.Total)
+	}
+}
+
+// Each report of a file has its own end: the first one's last line is the 14th.
+func TestFirstOfTwoCutOff(t *testing.T) {
+	text, _, _ := strings.Cut(version8, "\n[Mix]")
+	readings, notes := read(t, text+"\n"+version8)
+	if len(readings) != 7 || len(notes) != 3 || !notes[1].Skipped || notes[1].Line != 14 || notes[1].Document != 1 {
+		t.Errorf("%d readings, notes %+v", len(readings), notes)
 	}
 }
