@@ -34,6 +34,7 @@ type emulateOptions struct {
 	latency    string // file
 	mount      string
 	mkfs       string
+	failAfter  time.Duration
 }
 
 func newEmulateCommand() *cobra.Command {
@@ -70,6 +71,7 @@ volume does. Ctrl-C takes it down again.`,
 	latencyFlag(cmd, &o.latency)
 	f.StringVar(&o.mount, "mount", "", "directory to mount the volume at; needs root")
 	f.StringVar(&o.mkfs, "mkfs", "", "format the volume first: "+strings.Join(emulate.FileSystems(), ", ")+"; this erases what --image holds; needs root")
+	f.DurationVar(&o.failAfter, "fail-after", 0, "let every I/O fail with EIO from then on, to see what a program does about it")
 	return cmd
 }
 
@@ -134,9 +136,12 @@ func emulateConfig(o emulateOptions, catalog *ebs.Catalog, stderr io.Writer) (em
 	if latencies != nil && kinds == nil {
 		return emulate.Config{}, fmt.Errorf("--latency-profile %s has no latency of %s", o.latency, volume.Type)
 	}
+	if o.failAfter < 0 {
+		return emulate.Config{}, fmt.Errorf("--fail-after %v: time does not go back; leave it out for a volume that does not fail", o.failAfter)
+	}
 	return emulate.Config{
 		Name: o.volumeType, Volume: volume, Catalog: catalog, Host: emulate.NewHost(limits, o.compress), Compress: o.compress,
-		Image: o.image, Latency: model.DefaultLatency, Kinds: kinds, Seed: 1,
+		Image: o.image, Latency: model.DefaultLatency, Kinds: kinds, Seed: 1, FailAfter: o.failAfter,
 	}, nil
 }
 

@@ -43,6 +43,9 @@ type Config struct {
 	Kinds model.Service
 	// Seed makes the drawn latencies repeatable.
 	Seed uint64
+	// FailAfter is the reading of the host's clock from which on every I/O fails with EIO, as those of a volume that has gone
+	// do. Zero: none does.
+	FailAfter time.Duration
 	// FileOnly serves the bare FUSE file even where a loop device could be attached.
 	FileOnly bool
 }

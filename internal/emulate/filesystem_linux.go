@@ -103,8 +103,7 @@ func (f *fuseSystem) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.
 	}
 	buf = buf[:min(units.Bytes(len(buf)), left)]
 	r := f.volume.arrive(false, units.Bytes(in.Offset), units.Bytes(len(buf)))
-	err := transfer(unix.Pread, f.image, buf, int64(in.Offset))
-	f.volume.complete(r)
+	err := f.serve(r, unix.Pread, buf, int64(in.Offset))
 	if err != nil {
 		return nil, fuse.ToStatus(err)
 	}
@@ -116,12 +115,22 @@ func (f *fuseSystem) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (ui
 		return 0, fuse.Status(syscall.ENOSPC)
 	}
 	r := f.volume.arrive(true, units.Bytes(in.Offset), units.Bytes(len(data)))
-	err := transfer(unix.Pwrite, f.image, data, int64(in.Offset))
-	f.volume.complete(r)
+	err := f.serve(r, unix.Pwrite, data, int64(in.Offset))
 	if err != nil {
 		return 0, fuse.ToStatus(err)
 	}
 	return uint32(len(data)), fuse.OK
+}
+
+// serve does an I/O, and returns when it is due.
+func (f *fuseSystem) serve(r request, call func(fd int, p []byte, offset int64) (int, error), buf []byte, offset int64) (err error) {
+	if r.failed {
+		err = unix.EIO
+	} else {
+		err = transfer(call, f.image, buf, offset)
+	}
+	f.volume.complete(r)
+	return err
 }
 
 // transfer repeats a positioned read or write until all of buf is done.

@@ -144,7 +144,7 @@ func (h *Host) attach(cfg Config) (*volume, error) {
 	v := &volume{
 		name: cfg.Name, host: h,
 		model:   model.NewVolume(cfg.catalog().Performance(cfg.Volume), max(1, cfg.Compress), h.instance),
-		latency: newSampler(cfg.service(), cfg.Seed),
+		latency: newSampler(cfg.service(), cfg.Seed), failAfter: cfg.FailAfter,
 	}
 	h.volumes[cfg.Name] = v
 	return v, nil

@@ -16,6 +16,8 @@ type volume struct {
 	end     units.Bytes // where the last I/O ended
 	waiter  waiter
 
+	failAfter time.Duration // as in Config
+
 	// overhead is what the kernel and FUSE add to an I/O outside of our sight. It is taken off the service latency, so
 	// that a program sees the profile's latency. Admission times are left alone.
 	overhead time.Duration
@@ -64,6 +66,7 @@ type request struct {
 	arrived time.Time
 	due     time.Time // when it is to complete
 	charged bool
+	failed  bool // with EIO
 }
 
 // arrive takes in an I/O and says when it is to complete.
@@ -82,6 +85,9 @@ func (v *volume) arrive(write bool, offset, size units.Bytes) request {
 	}
 	t, running := v.host.clock.arrive(now)
 	if !running {
+		return r
+	}
+	if r.failed = v.failAfter > 0 && t >= v.failAfter; r.failed {
 		return r
 	}
 	// After a stall of the machine, which is none of the volume's, an I/O counts from when its program would have made it

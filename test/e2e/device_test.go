@@ -199,3 +199,30 @@ func TestNeighbour(t *testing.T) {
 	near(t, "IOPS of the other", iops, 500, 0.05)
 	near(t, "MiB/s of the other", mibps, 500*4/1024., 0.05) // printed to a tenth: 2.0 of 1.95
 }
+
+// A volume that fails in the middle of a phase leaves what was measured before: an emulated one, all of whose I/Os fail with
+// EIO after 7 s, in which the first phase of 2 s has its place and the second of 10 s has not.
+func TestDeviceFails(t *testing.T) {
+	needsEmulation(t)
+	needsRoot(t)
+	needs(t, "wipefs")
+	dir := t.TempDir()
+	_, device := up(t, dir, 1, "--type", "gp3", "--size", "1GiB", "--fail-after", "7s")
+	volumes, _, _ := strings.Cut(diskProfile, "phases:\n")
+	text := volumes + `phases:
+  - {name: first, volume: disk, rw: randread, block_size: 4KiB, queue_depth: 4, duration: 2s}
+  - {name: second, volume: disk, rw: randread, block_size: 4KiB, queue_depth: 4, duration: 10s}
+`
+	if err := os.WriteFile(filepath.Join(dir, "reads.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := run(t, dir, "bench", "--profile", "reads.yaml", "--target", "device", "--device", "disk="+device[0], "-o", "json")
+	if o.code != 5 || !strings.Contains(o.stderr, "phase 2, second on disk: fio failed") || !strings.Contains(o.stderr, "Input/output error") {
+		t.Fatalf("exit %d, want 5 and the cause\n%s", o.code, o.stderr)
+	}
+	d := parse(t, o.stdout)
+	if len(d.Phases) != 2 || d.Phases[1].State != "failed" {
+		t.Fatalf("phases %+v", d.Phases)
+	}
+	near(t, "IOPS of the first phase", d.phase(t, "disk", "first").IOPS.Mean, 3000, 0.02)
+}
