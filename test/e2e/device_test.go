@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -207,7 +208,7 @@ func TestDeviceFails(t *testing.T) {
 	needsRoot(t)
 	needs(t, "wipefs")
 	dir := t.TempDir()
-	_, device := up(t, dir, 1, "--type", "gp3", "--size", "1GiB", "--fail-after", "7s")
+	emulated, device := up(t, dir, 1, "--type", "gp3", "--size", "1GiB", "--fail-after", "7s")
 	volumes, _, _ := strings.Cut(diskProfile, "phases:\n")
 	text := volumes + `phases:
   - {name: first, volume: disk, rw: randread, block_size: 4KiB, queue_depth: 4, duration: 2s}
@@ -225,4 +226,8 @@ func TestDeviceFails(t *testing.T) {
 		t.Fatalf("phases %+v", d.Phases)
 	}
 	near(t, "IOPS of the first phase", d.phase(t, "disk", "first").IOPS.Mean, 3000, 0.02)
+	if err := errors.Join(emulated.Process.Signal(os.Interrupt), emulated.Wait()); err != nil {
+		t.Errorf("the volume was taken down: %v", err)
+	}
+	nothingLeft(t, dir)
 }
