@@ -81,17 +81,19 @@ type Alarm struct {
 
 // Course is what becomes of a volume; see Outcome.
 type Course struct {
-	LengthS           float64       `json:"length_s"`
-	EmptyAtS          *float64      `json:"empty_at_s"`
-	ThrottledS        float64       `json:"throttled_s"`
-	HeldBy            []HeldSeconds `json:"held_by"`
-	AskedOperations   float64       `json:"asked_operations"`
-	DelayedOperations float64       `json:"delayed_operations"`
-	PeakBacklog       float64       `json:"peak_backlog_operations"`
-	Unserved          float64       `json:"unserved_operations"`
-	LowestPercent     float64       `json:"lowest_balance_percent"`
-	LastPercent       float64       `json:"last_balance_percent"`
-	Points            []CoursePoint `json:"points,omitempty"`
+	LengthS  float64  `json:"length_s"`
+	EmptyAtS *float64 `json:"empty_at_s"`
+	// InstanceBurstEndsAtS is when I/O first waits because the instance's burst has ended; left out where it never does.
+	InstanceBurstEndsAtS *float64      `json:"instance_burst_ends_at_s,omitempty"`
+	ThrottledS           float64       `json:"throttled_s"`
+	HeldBy               []HeldSeconds `json:"held_by"`
+	AskedOperations      float64       `json:"asked_operations"`
+	DelayedOperations    float64       `json:"delayed_operations"`
+	PeakBacklog          float64       `json:"peak_backlog_operations"`
+	Unserved             float64       `json:"unserved_operations"`
+	LowestPercent        float64       `json:"lowest_balance_percent"`
+	LastPercent          float64       `json:"last_balance_percent"`
+	Points               []CoursePoint `json:"points,omitempty"`
 }
 
 // HeldSeconds is how long a limit held I/O back.
@@ -130,6 +132,10 @@ func (o Outcome) Describe(points []Point) Course {
 	if o.Empty {
 		at := seconds(o.EmptyAt)
 		c.EmptyAtS = &at
+	}
+	if o.BurstSpent {
+		at := seconds(o.BurstSpentAt)
+		c.InstanceBurstEndsAtS = &at
 	}
 	for _, h := range o.HeldBy {
 		c.HeldBy = append(c.HeldBy, HeldSeconds{h.Limit, seconds(h.For)})

@@ -34,6 +34,9 @@ type Outcome struct {
 	// Empty says that I/O had to wait for credits, and EmptyAt when that first happened.
 	Empty   bool
 	EmptyAt time.Duration
+	// BurstSpent says that I/O had to wait because the instance's burst had ended, and BurstSpentAt when that first happened.
+	BurstSpent   bool
+	BurstSpentAt time.Duration
 	// Throttled is how long I/O had to wait, and HeldBy what it waited for.
 	Throttled time.Duration
 	HeldBy    []Held
@@ -116,6 +119,9 @@ func (t *Track) advance(length time.Duration, demand model.Demand) units.IOPS {
 func (t *Track) throttle(step model.Step, demand model.Demand) {
 	if step.Dry && !t.out.Empty {
 		t.out.Empty, t.out.EmptyAt = true, t.out.Length+step.DryAt
+	}
+	if step.Spent && !t.out.BurstSpent {
+		t.out.BurstSpent, t.out.BurstSpentAt = true, t.out.Length+step.SpentAt
 	}
 	if step.Dry {
 		t.out.Lowest = 0

@@ -196,6 +196,14 @@ func TestInstance(t *testing.T) {
 	if len(d.Course.HeldBy) != 1 || d.Course.HeldBy[0].Limit != model.InstanceThroughput || math.Abs(3*3600-d.Course.ThrottledS-6842) > 2 {
 		t.Errorf("held back for %v s by %v, want 10,800 − 6,842 by the instance", d.Course.ThrottledS, d.Course.HeldBy)
 	}
+	if at := d.Course.InstanceBurstEndsAtS; at == nil || math.Abs(*at-6842) > 2 {
+		t.Errorf("the burst ends after %v s, want 6,842", value(at))
+	}
+	// A volume of 125 MiB/s leaves the instance its burst.
+	q.Candidate = candidate(ebs.Volume{Type: ebs.GP3, Size: 100 * units.GiB})
+	if at := q.Answer().Course.InstanceBurstEndsAtS; at != nil {
+		t.Errorf("the burst ends after %v s, want never", *at)
+	}
 	if d.SecondsToEmpty != nil || d.Alarm.ThresholdPercent != nil {
 		t.Errorf("gp3 has no credits: %v, %v", value(d.SecondsToEmpty), value(d.Alarm.ThresholdPercent))
 	}

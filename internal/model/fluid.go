@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"ebscope/internal/units"
@@ -22,6 +23,9 @@ type Step struct {
 	// Dry says that I/O waited for credits, and DryAt when in the step that began.
 	Dry   bool
 	DryAt time.Duration
+	// Spent says that I/O waited because the instance's burst had ended, and SpentAt when in the step that began.
+	Spent   bool
+	SpentAt time.Duration
 }
 
 // maxTanks is the longest chain: credits, operations and data of a volume, and baseline and maximum of both of its instance.
@@ -43,6 +47,7 @@ type Fluid struct {
 	unit    float64 // bytes that count as one operation
 	whole   bool    // I/O uses up data in whole units
 	limits  *[maxTanks]Limit
+	bursts  *[maxTanks]bool // the tanks that bursts of the instance draw on
 }
 
 // mood says in which of the states a volume is that it hardly ever leaves, and in which one rule does for a step.
@@ -72,7 +77,7 @@ const endless = math.MaxFloat64
 
 // NewFluid returns the fluid form of a volume, in the state that the volume and its instance have at time t.
 func NewFluid(v *Volume, t time.Duration) Fluid {
-	f := Fluid{n: 1, unit: float64(v.perf.AccountingUnit), whole: v.perf.WholeUnits, calm: [2]float64{math.Inf(1), math.Inf(1)}, limits: new([maxTanks]Limit)}
+	f := Fluid{n: 1, unit: float64(v.perf.AccountingUnit), whole: v.perf.WholeUnits, calm: [2]float64{math.Inf(1), math.Inf(1)}, limits: new([maxTanks]Limit), bursts: new([maxTanks]bool)}
 	f.tanks[credits] = tank{level: endless, capacity: endless}
 	all := v.buckets.all
 	if v.instance != nil {
@@ -86,6 +91,7 @@ func NewFluid(v *Volume, t time.Duration) Fluid {
 		}
 		f.tanks[i] = tank{max(0, b.levelAt(t)), b.capacity, b.rate, b.kind}
 		f.limits[i] = b.limit
+		f.bursts[i] = v.instance != nil && slices.Contains(v.instance.bursts, b)
 	}
 	f.settle()
 	return f
@@ -196,6 +202,9 @@ func (f *Fluid) queue(length float64, demand [2]float64) Step {
 			step.Limit = f.limits[flow.holder]
 			if flow.holder == credits && !step.Dry {
 				step.Dry, step.DryAt = true, duration(passed)
+			}
+			if f.bursts[flow.holder] && !step.Spent {
+				step.Spent, step.SpentAt = true, duration(passed)
 			}
 		}
 		f.run(left, flow)

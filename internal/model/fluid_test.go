@@ -118,6 +118,24 @@ func TestFluidInstanceBurst(t *testing.T) {
 	}
 }
 
+// A load above the maximum waits from the start, but not because the burst has ended: of 30 min × (18,750 − 6,000), a second of
+// 18,750 is gone at once, the depth of the bucket, and the rest at 12,750 a second, in 1,798.5 s.
+func TestFluidWaitsBeforeTheInstanceBurstIsSpent(t *testing.T) {
+	limits := ebs.Instance{BaselineIOPS: 6000, MaximumIOPS: 18_750, BaselineThroughput: 1024 * units.MiBPerSecond, MaximumThroughput: 1024 * units.MiBPerSecond}
+	perf := ebs.Performance{Baseline: 64_000, Burst: 64_000, Throughput: 1024 * units.MiBPerSecond, AccountingUnit: 256 * units.KiB}
+	f := fluid(perf, model.NewInstance(limits, 1))
+	s := f.Advance(time.Hour, model.Demand{Operations: 30_000})
+	if want := 1798.5; !s.Spent || math.Abs(s.SpentAt.Seconds()-want) > 0.1 {
+		t.Errorf("spent: %v, after %v, want it after %v s", s.Spent, s.SpentAt, want)
+	}
+	if s.Throttled < 3500*time.Second {
+		t.Errorf("waited for %v, want nearly all of the hour", s.Throttled)
+	}
+	if s := f.Advance(time.Minute, model.Demand{Operations: 30_000}); !s.Spent || s.SpentAt != 0 {
+		t.Errorf("later spent: %v, after %v, want it at once", s.Spent, s.SpentAt)
+	}
+}
+
 // A load beyond every limit: both forms serve the depth at once and then the same rates, over the cliff at 1,998.9 s.
 func TestFluidAgreesWithEvents(t *testing.T) {
 	for _, length := range []time.Duration{time.Second, 1500 * time.Second, 1999 * time.Second, 2100 * time.Second} {

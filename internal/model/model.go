@@ -164,7 +164,10 @@ func (v *Volume) State(t time.Duration) State { return v.buckets.state(t) }
 func (v *Volume) Restore(s State) bool { return v.buckets.restore(s) }
 
 // Instance is the state of the buckets that all volumes of one instance share. Not safe for concurrent use.
-type Instance struct{ buckets chain }
+type Instance struct {
+	buckets chain
+	bursts  []*bucket // those of buckets that its bursts draw on
+}
 
 // NewInstance returns an instance with full buckets; compress is as for NewVolume.
 func NewInstance(limits ebs.Instance, compress float64) *Instance {
@@ -173,7 +176,8 @@ func NewInstance(limits ebs.Instance, compress float64) *Instance {
 	i := &Instance{}
 	add := func(limit Limit, kind int, baseline, maximum float64) {
 		if baseline < maximum {
-			i.buckets.all = append(i.buckets.all, newBucket(limit, kind, (maximum-baseline)*burst, baseline))
+			b := newBucket(limit, kind, (maximum-baseline)*burst, baseline)
+			i.buckets.all, i.bursts = append(i.buckets.all, b), append(i.bursts, b)
 		}
 		i.buckets.all = append(i.buckets.all, newBucket(limit, kind, maximum*depth, maximum))
 	}

@@ -120,6 +120,13 @@ func (v forecastView) details() []string {
 		}
 		all = append(all, text+".")
 	}
+	if at := c.InstanceBurstEndsAtS; at != nil {
+		when := "after " + long(*at)
+		if *at == 0 {
+			when = "from the start"
+		}
+		all = append(all, fmt.Sprintf("The burst of %s is spent %s: the instance then passes on no more than its baseline.", v.Instance, when))
+	}
 	switch {
 	case !v.bursts() || v.SecondsToEmpty != nil:
 	case c.LowestPercent == 100:

@@ -69,3 +69,32 @@ func TestForecastTellsOperationsFromIO(t *testing.T) {
 		t.Errorf("one operation each:\n%s", text)
 	}
 }
+
+// It is said when an instance's burst ends: 450 MB/s × 1,800 s go at 262.1 − 143.75 MB/s, in 6,842 s. Before a load that comes
+// after that, it has ended.
+func TestForecastTellsTheEndOfAnInstanceBurst(t *testing.T) {
+	instance, err := ebs.Embedded().Instance("m5.xlarge")
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := forecast.Of(250, units.MiB)
+	for before, want := range map[time.Duration]string{
+		0:             "The burst of m5.xlarge is spent after 114 min 2 s: the instance then passes on no more than its baseline.",
+		3 * time.Hour: "The burst of m5.xlarge is spent from the start:",
+	} {
+		q := forecast.Question{Candidate: candidate(ebs.Volume{Type: ebs.GP3, Size: 100 * units.GiB, Throughput: 250 * units.MiBPerSecond}),
+			Instance: &instance, InstanceName: "m5.xlarge", Balance: 1, Warn: 5 * time.Minute,
+			Form: forecast.LoadForm{Kind: forecast.ConstantLoad, IOPS: 250, BlockSize: int64(units.MiB)},
+			Load: slices.Values([]forecast.Interval{{Length: 24 * time.Hour, Load: load}})}
+		if before > 0 {
+			q.History = []forecast.Interval{{Length: before, Load: load}}
+		}
+		var out bytes.Buffer
+		if err := report.ForecastTerminal(&out, q.Answer(), 200, false); err != nil {
+			t.Fatal(err)
+		}
+		if text := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(text, want) {
+			t.Errorf("after %v: no %q in\n%s", before, want, out.String())
+		}
+	}
+}
