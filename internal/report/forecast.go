@@ -138,6 +138,9 @@ func (v forecastView) details() []string {
 		all = append(all, fmt.Sprintf("On %s nothing waits.", v.Alternatives[i].Volume.Text))
 	}
 	if v.bursts() {
+		if s := v.SecondsToRefill; s != nil {
+			all = append(all, fmt.Sprintf("An empty balance is full again after a rest of %s.", long(*s)))
+		}
 		all = append(all, v.alarm())
 	}
 	return all

@@ -98,3 +98,19 @@ func TestForecastTellsTheEndOfAnInstanceBurst(t *testing.T) {
 		}
 	}
 }
+
+// A balance that runs out comes back at rest: 5.4 M credits at 300 a second in 18,000 s, 1 TiB at 40 MiB/s in 26,214 s. A volume
+// without one has nothing to fill.
+func TestForecastTellsTheRefill(t *testing.T) {
+	for v, want := range map[ebs.Volume]string{
+		{Type: ebs.GP2, Size: 100 * units.GiB}:  "An empty balance is full again after a rest of 5 h.",
+		{Type: ebs.ST1, Size: units.TiB}:        "An empty balance is full again after a rest of 7 h 17 min.",
+		{Type: ebs.GP2, Size: 1000 * units.GiB}: "",
+		{Type: ebs.GP3, Size: 100 * units.GiB}:  "",
+	} {
+		text := forecastText(t, v, forecast.Of(100, 4*units.KiB), 4*units.KiB)
+		if !strings.Contains(text, want) || strings.Contains(text, "full again") != (want != "") {
+			t.Errorf("%v: not %q in\n%s", v, want, text)
+		}
+	}
+}
