@@ -86,7 +86,7 @@ func TestCrystalDiskMarkTable(t *testing.T) {
 	if !found {
 		t.Fatalf("no table in\n%s", text.String())
 	}
-	readings, notes, err := crystaldiskmark.Read("x.txt", strings.NewReader("CrystalDiskMark 8.0.4 x64\n"+table))
+	readings, notes, err := crystaldiskmark.Read("x.txt", strings.NewReader("CrystalDiskMark 8.0.4 x64\n"+table+"\n\n OS: Windows\n"))
 	if err != nil || len(notes) != 0 || len(readings) != 8 {
 		t.Fatalf("%d tests, want 4 of reads and 4 of writes: %v, %v\n%s", len(readings), notes, err, table)
 	}
