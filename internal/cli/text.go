@@ -6,17 +6,12 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"ebscope/internal/report"
 )
 
-// visible takes out of a text what would steer the terminal.
-func visible(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, s)
-}
+// visible takes out of a text what would steer the terminal, or the reader.
+func visible(s string) string { return strings.Map(report.Visible, s) }
 
 // narrowest is the least width that texts are fitted to.
 const narrowest = 20

@@ -2,10 +2,12 @@ package report_test
 
 import (
 	"bytes"
+	"io"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"ebscope/internal/report"
 	"ebscope/internal/result"
@@ -115,5 +117,36 @@ func TestEscaping(t *testing.T) {
 	}
 	if strings.ContainsRune(text.String(), '\x1b') {
 		t.Error("terminal: a warning steers the terminal")
+	}
+}
+
+// What is not seen itself turns a name around (U+202E, U+2066), hides in it (U+200B, U+00AD, U+FEFF) or steers.
+func TestInvisibleCharacters(t *testing.T) {
+	const hidden = "a\u202eb\u2066c\u200bd\u00ade\ufefff\x1b[31m"
+	r := fixture(t)
+	r.Document.Warnings = []result.Warning{{Code: "hidden", Text: hidden}}
+	r.Run.Command += hidden
+	for i := range r.Document.Phases {
+		r.Document.Phases[i].Name += hidden
+		r.Run.Phases[i].Name += hidden
+		r.Run.Profile.Phases[i].Name += hidden
+	}
+	for form, write := range map[string]func(io.Writer) error{
+		"terminal":    func(w io.Writer) error { return report.Terminal(w, r, 80, false) },
+		"Markdown":    func(w io.Writer) error { return report.Markdown(w, r) },
+		"OpenMetrics": func(w io.Writer) error { return report.OpenMetrics(w, r) },
+	} {
+		var text strings.Builder
+		if err := write(&text); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(text.String(), "abcdef") {
+			t.Errorf("%s: what is seen is gone", form)
+		}
+		for _, c := range text.String() {
+			if unicode.Is(unicode.Cf, c) || unicode.IsControl(c) && c != '\n' {
+				t.Fatalf("%s has %U", form, c)
+			}
+		}
 	}
 }

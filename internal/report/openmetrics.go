@@ -72,12 +72,12 @@ func (f *family) add(suffix string, value float64, labels ...label) {
 	}
 	parts := make([]string, len(labels))
 	for i, l := range labels {
-		parts[i] = fmt.Sprintf(`%s="%s"`, l.name, metricsEscaper.Replace(strings.ToValidUTF8(l.value, "\uFFFD")))
+		parts[i] = fmt.Sprintf(`%s="%s"`, l.name, metricsEscaper.Replace(clean(strings.ToValidUTF8(l.value, "\uFFFD"))))
 	}
 	f.samples = append(f.samples, fmt.Sprintf("%s%s{%s} %s\n", f.name, suffix, strings.Join(parts, ","), number(value)))
 }
 
-var metricsEscaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+var metricsEscaper = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 
 func (m *metricsText) run(r Report) {
 	p := r.Parameters()

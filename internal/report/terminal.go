@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -340,12 +341,17 @@ func wrap(s string, width int) []string {
 // oneLine makes a single line of a text, without what would steer the terminal.
 func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
 
-// clean takes out of a text what would steer the terminal.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return ' '
-		}
-		return r
-	}, s)
+// clean takes out of a text what would steer the terminal, or the reader.
+func clean(s string) string { return strings.Map(Visible, s) }
+
+// Visible maps a character of a text of anyone's to what may be shown of it: one that would steer a terminal, or break the
+// line, to a space, and one that is not seen itself but turns, hides or joins what is around it, to nothing.
+func Visible(r rune) rune {
+	switch {
+	case unicode.IsControl(r), r == '\u2028', r == '\u2029':
+		return ' '
+	case unicode.Is(unicode.Cf, r):
+		return -1
+	}
+	return r
 }
