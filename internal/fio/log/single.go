@@ -8,17 +8,21 @@ import (
 )
 
 // seriesWidth is how long the windows of a series of single I/Os are. They hold about a hundred, so that chance alone
-// moves a rate by a tenth, but are no shorter than 50 ms, nor than makes some thousand points, and hardly longer than a
-// second, which a dip may last. They cannot be shorter than the cells of any track.
+// moves a rate by a tenth, and are no shorter than 50 ms, nor than makes some thousand points, for neither of which they
+// become longer than a quarter of a second: of a dip that lasts one, parts of two windows would show half. At low rates, for
+// fifty I/Os, they become twice as long, which still leaves one of them empty. They cannot be shorter than the cells of any
+// track.
 func seriesWidth(all []part) time.Duration {
-	const enough, shortest, longest, points = 100, 50 * time.Millisecond, time.Second, 1 << 14
+	const enough, shortest, longest, points = 100, 50 * time.Millisecond, time.Millisecond << quarter, 1 << 14
 	width := time.Millisecond
 	var count int64
 	for _, p := range all {
 		count += p.Count
 		width = max(width, p.Width)
 	}
-	wanted := min(max(time.Duration(float64(ending(all))*enough/float64(max(count, 1))), shortest, ending(all)/points), longest)
+	end := ending(all)
+	hundred := time.Duration(float64(end) * enough / float64(max(count, 1)))
+	wanted := max(shortest, min(max(hundred, end/points), longest), min(hundred/2, 2*longest))
 	for width < wanted {
 		width *= 2
 	}

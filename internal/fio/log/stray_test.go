@@ -109,4 +109,21 @@ func TestPointsOfALongLogAreBounded(t *testing.T) {
 	if got := seriesWidth(all); got != 256*time.Millisecond {
 		t.Errorf("windows of %v", got)
 	}
+	for _, tt := range []struct {
+		length time.Duration
+		rate   int64
+		want   time.Duration
+	}{
+		{10 * time.Minute, 1000, 128 * time.Millisecond}, // a hundred I/Os take 100 ms
+		{8 * time.Hour, 3000, 256 * time.Millisecond},    // 16,384 points would be 1.76 s apart
+		{8 * time.Hour, 300, 256 * time.Millisecond},     // fifty take 167 ms, a hundred 333
+		{10 * time.Minute, 100, 512 * time.Millisecond},  // fifty take 500 ms
+		{10 * time.Minute, 10, 512 * time.Millisecond},   // … and here 5 s, which would hide a dip
+	} {
+		count := tt.rate * int64(tt.length/time.Second)
+		all := []part{{Track: Track{Width: time.Millisecond, Count: count, Cells: []Cell{{End: tt.length, Count: count}}}}}
+		if got := seriesWidth(all); got != tt.want {
+			t.Errorf("%v at %d IOPS: windows of %v, want %v", tt.length, tt.rate, got, tt.want)
+		}
+	}
 }

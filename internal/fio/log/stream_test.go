@@ -138,9 +138,9 @@ func TestLongLog(t *testing.T) {
 	}
 	l := mustRead(t, "a_lat.1.log", b.String(), Options{})
 	cells := l.Tracks[0].Cells
-	// 3e8 ms need windows of 16,384 ms: 3e8/8192 = 36,622 would be more than 32,768. The last I/O is at 299,999,000 ms, in
-	// window 18,310 counted from 0.
-	if l.Tracks[0].Width != 16_384*time.Millisecond || len(cells) != 18_311 {
+	// 3e8 ms need windows of 4,096 ms: 3e8/2048 = 146,485 would be more than 131,072. The last I/O is at 299,999,000 ms, in
+	// window 73,241 counted from 0.
+	if l.Tracks[0].Width != 4096*time.Millisecond || len(cells) != 73_242 {
 		t.Errorf("%d windows of %v", len(cells), l.Tracks[0].Width)
 	}
 	j := Join([]*Log{l}, 0)
@@ -153,6 +153,33 @@ func TestLongLog(t *testing.T) {
 	}
 	if !found {
 		t.Error("the slow I/O is lost")
+	}
+}
+
+// Of 8 hours at 20 IOPS, a second without I/O is seen even where windows of 1.024 s would each hold one half of it, and so
+// ten I/Os, and those of 512 ms hold 500 ms of it each. One I/O in 512 ms makes 1.95 IOPS.
+func TestStallInALongLog(t *testing.T) {
+	const stall = 1024*10_000 - 500 // ms
+	var b bytes.Buffer
+	for ms := 0; ms < 8*3600*1000; ms += 50 {
+		if ms < stall || ms >= stall+1000 {
+			fmt.Fprintf(&b, "%d, 1000000, 0, 4096\n", ms)
+		}
+	}
+	l := mustRead(t, "a_lat.1.log", b.String(), Options{})
+	// 28.8e6 ms ÷ 131,072 = 220 ms; the next double of 1 ms is 256.
+	if width := l.Tracks[0].Width; width != 256*time.Millisecond {
+		t.Errorf("windows of %v", width)
+	}
+	series := Join([]*Log{l}, 0).IOPS
+	lowest := series[0]
+	for _, p := range series {
+		if p.Value < lowest.Value {
+			lowest = p
+		}
+	}
+	if lowest.Value > 1.96 || (lowest.End-stall*time.Millisecond).Abs() > 2*time.Second {
+		t.Errorf("lowest %v IOPS at %v, want 1.95 at most in the stall at %v", lowest.Value, lowest.End, stall*time.Millisecond)
 	}
 }
 

@@ -7,9 +7,17 @@ import (
 	"ebscope/internal/units"
 )
 
-// maxWindows is how many windows a direction has at most: at least half of it, once the log is long enough. That is no fewer
-// than a series has points.
-const maxWindows = 1 << 15
+// A direction has at most fewWindows, and at least half of it once the log is long enough, for as long as these are shorter
+// than a quarter of a second. Those of a quarter, 2^quarter ms, become up to maxWindows before they are joined further.
+//
+// Of a stall, a window shows what it holds: one of about two windows' length or more leaves at least one of them all but
+// empty. So each of a second is seen in logs of up to 18.6 hours, 2^17 windows of 512 ms. In longer ones, windows are of 1.024 s, and a stall of less
+// than about 2 s may be split over two of them and missed; from 37.3 hours on of less than 4 s, and so on.
+const (
+	fewWindows = 1 << 15
+	maxWindows = 1 << 17
+	quarter    = 8
+)
 
 // window sums up the I/Os of one window. Its zero value is empty.
 type window struct {
@@ -57,18 +65,23 @@ func (s *side) add(t, v, size uint64) {
 
 // grow makes room for a time and returns its window.
 func (s *side) grow(t uint64) uint64 {
-	for t>>s.shift >= maxWindows {
+	for t>>s.shift >= s.most() {
 		s.coarsen()
 	}
 	i := t >> s.shift
 	if i >= uint64(len(s.windows)) {
-		room := uint64(1 << 10) // for a short log
-		if i >= room {
-			room = maxWindows
-		}
+		room := max(1<<10, 1<<bits.Len64(i)) // a power of two, which the bounds are, too
 		s.windows = append(make([]window, 0, room), s.windows...)[:room]
 	}
 	return i
+}
+
+// most is how many windows of the present length there may be.
+func (s *side) most() uint64 {
+	if s.shift < quarter {
+		return fewWindows
+	}
+	return maxWindows
 }
 
 // coarsen joins windows in pairs.
