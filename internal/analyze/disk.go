@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -115,8 +116,8 @@ func (d *Volume) promise(perf ebs.Performance) {
 }
 
 // shareOfInstance returns the instance as one phase has it to itself: where phases run together, each has of a limit the
-// part that it used of all that they used when that came nearest to the limit. What is left when a burst ends is shared
-// out by who has more I/Os waiting, the burst by what each can do at best.
+// part that it used of all that they used when that came nearest to the limit: an instance's baseline is shared out by
+// who has more I/Os waiting, its burst by what each volume can do. Where the burst did not end, see leftOf.
 func (a *analysis) shareOfInstance(i int, measured []*result.Measurement, predicted []simulate.Phase) *ebs.Instance {
 	if a.instance == nil || a.profile.Phases[i].Together == "" {
 		return a.instance
@@ -125,17 +126,29 @@ func (a *analysis) shareOfInstance(i int, measured []*result.Measurement, predic
 	operations := func(u usage) float64 { return u.operations }
 	data := func(u usage) float64 { return u.data }
 	part := *a.instance
-	part.BaselineIOPS *= units.IOPS(shareAt(windows, float64(part.BaselineIOPS), operations))
-	part.MaximumIOPS *= units.IOPS(shareAt(windows, float64(part.MaximumIOPS), operations))
-	part.BaselineThroughput *= units.Throughput(shareAt(windows, float64(part.BaselineThroughput), data))
-	part.MaximumThroughput *= units.Throughput(shareAt(windows, float64(part.MaximumThroughput), data))
+	part.BaselineIOPS *= units.IOPS(a.shareAt(i, windows, float64(part.BaselineIOPS), operations))
+	part.MaximumIOPS *= units.IOPS(a.shareAt(i, windows, float64(part.MaximumIOPS), operations))
+	part.BaselineThroughput *= units.Throughput(a.shareAt(i, windows, float64(part.BaselineThroughput), data))
+	part.MaximumThroughput *= units.Throughput(a.shareAt(i, windows, float64(part.MaximumThroughput), data))
 	return &part
 }
 
-// used is what a phase, and all that ran with it, used of their instance a second in a window of the phase's series.
+// used is what each phase of a profile used of the instance a second in a window of time; none of other groups used any.
 type used struct {
-	own, all usage
-	seconds  float64
+	seconds float64
+	each    []usage
+}
+
+func (u used) all(of func(usage) float64) (sum float64) {
+	for _, each := range u.each {
+		sum += of(each)
+	}
+	return sum
+}
+
+// ofInstance is what an I/O of a phase uses of the instance: it transfers what is asked for.
+func (a *analysis) ofInstance(p workload.Phase) usage {
+	return usage{usageOfDisk(performanceOf(a.catalog, a.profile, p), a.profile, p).operations, float64(p.BlockSize)}
 }
 
 // usedTogether returns the windows of a phase that does not run alone, but for the first, which can hold the one-off burst
@@ -165,10 +178,11 @@ func (a *analysis) usedTogether(i int, measured []*result.Measurement, predicted
 		own = own[1:]
 	}
 	windows := make([]used, len(own))
+	for w, o := range own {
+		windows[w] = used{o.length(), make([]usage, len(series))}
+	}
 	for j, samples := range series {
-		p := a.profile.Phases[j]
-		operations := usageOfDisk(performanceOf(a.catalog, a.profile, p), a.profile, p).operations
-		at := 0
+		each, at := a.ofInstance(a.profile.Phases[j]), 0
 		for w, o := range own {
 			for at < len(samples) && samples[at].to <= (o.from+o.to)/2 {
 				at++
@@ -176,36 +190,63 @@ func (a *analysis) usedTogether(i int, measured []*result.Measurement, predicted
 			if at == len(samples) {
 				break // it had ended
 			}
-			use := usage{samples[at].iops * operations, samples[at].iops * float64(p.BlockSize)}
-			windows[w].seconds = o.length()
-			windows[w].all.operations, windows[w].all.data = windows[w].all.operations+use.operations, windows[w].all.data+use.data
-			if j == i {
-				windows[w].own = use
-			}
+			windows[w].each[j] = usage{samples[at].iops * each.operations, samples[at].iops * each.data}
 		}
 	}
 	return windows
 }
 
-// shareAt is the phase's own part of what was used when all that was used came nearest to a limit, for as long as a level
-// takes at least; 1 where it used nothing.
-func shareAt(windows []used, limit float64, of func(usage) float64) float64 {
+// shareAt is the own part of a phase in what was used when all that was used came nearest to a limit, for as long as a
+// level takes at least; 1 where it used nothing.
+func (a *analysis) shareAt(i int, windows []used, limit float64, of func(usage) float64) float64 {
 	offs := make([]float64, len(windows))
-	for i, w := range windows {
-		offs[i] = math.Abs(of(w.all)/limit - 1)
+	for w, u := range windows {
+		offs[w] = math.Abs(u.all(of)/limit - 1)
 	}
-	var nearest float64
+	var nearest, length, all float64
 	if sorted := slices.Sorted(slices.Values(offs)); len(sorted) > 0 {
 		nearest = sorted[min(shortest, len(sorted))-1]
 	}
-	var own, all float64
-	for i, w := range windows {
-		if offs[i] <= nearest+near {
-			own, all = own+of(w.own)*w.seconds, all+of(w.all)*w.seconds
+	uses := make([]float64, len(a.profile.Phases))
+	for w, u := range windows {
+		if offs[w] <= nearest+near {
+			length += u.seconds
+			all += u.all(of) * u.seconds
+			for j := range uses {
+				uses[j] += of(u.each[j]) * u.seconds
+			}
 		}
 	}
-	if own == 0 {
+	if uses[i] == 0 {
 		return 1
 	}
-	return own / all
+	if all > limit*(1+near)*length {
+		return a.leftOf(limit*length, i, uses, of) / (limit * length)
+	}
+	return uses[i] / all
+}
+
+// leftOf is what would be left to a phase of a limit that is less than all that is used: an instance serves I/Os in their
+// order, so that each phase gets as much as it has in flight, but none more than it uses.
+func (a *analysis) leftOf(limit float64, i int, uses []float64, of func(usage) float64) float64 {
+	var order []int
+	var all float64
+	inFlight := make([]float64, len(uses))
+	for j, p := range a.profile.Phases {
+		if uses[j] > 0 {
+			inFlight[j] = float64(p.Outstanding()) * of(a.ofInstance(p))
+			order, all = append(order, j), all+inFlight[j]
+		}
+	}
+	// Who uses the least of what is in flight leaves the most to the others.
+	slices.SortFunc(order, func(j, k int) int { return cmp.Compare(uses[j]/inFlight[j], uses[k]/inFlight[k]) })
+	var left float64
+	for _, j := range order {
+		left = min(uses[j], limit*inFlight[j]/all)
+		if j == i {
+			break
+		}
+		limit, all = limit-left, all-inFlight[j]
+	}
+	return left
 }

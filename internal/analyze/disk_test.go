@@ -137,6 +137,34 @@ func TestShareOfInstanceWithoutSeries(t *testing.T) {
 	}
 }
 
+// While the burst lasts, what its end will leave of the 6,000 is shared out by what is in flight, but none gets more than it uses.
+func TestShareOfInstanceBeforeItsBurstEnds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		inFlight [3]int
+		uses     [3]float64 // I/Os a second
+		want     [3]float64
+	}{
+		"two":  {[3]int{64, 16, 1}, [3]float64{12000, 6000, 0}, [3]float64{4800, 1200, 6000}}, // the third does nothing
+		"same": {[3]int{32, 32, 32}, [3]float64{5000, 5000, 5000}, [3]float64{2000, 2000, 2000}},
+		// A third of 6,000 is more than the 500, so the others share 5,500 …
+		"one modest": {[3]int{16, 16, 16}, [3]float64{500, 6000, 3000}, [3]float64{500, 2750, 2750}},
+		// … of which half is more than 2,600, too.
+		"two modest": {[3]int{16, 16, 16}, [3]float64{500, 6000, 2600}, [3]float64{500, 2900, 2600}},
+	} {
+		a := sideBySide(t, "a", "b", "c")
+		var measured []*result.Measurement
+		for i := range a.profile.Phases {
+			a.profile.Phases[i].QueueDepth, a.profile.Phases[i].Jobs = tt.inFlight[i], 1
+			measured = append(measured, &result.Measurement{IOPS: secondly(tt.uses[i], 10)})
+		}
+		for i, want := range tt.want {
+			if got := float64(a.shareOfInstance(i, measured, nil).BaselineIOPS); math.Abs(got-want) > 1e-6 {
+				t.Errorf("%s: phase %d has %v of the baseline, want %v", name, i, got, want)
+			}
+		}
+	}
+}
+
 // sideBySide reads 4 KiB at random from volumes of an m5.xlarge at the same time.
 func sideBySide(t *testing.T, volumes ...string) analysis {
 	t.Helper()
@@ -144,7 +172,8 @@ func sideBySide(t *testing.T, volumes ...string) analysis {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := striped(64*units.KiB, ebs.Volume{Type: ebs.GP3, Size: 100 * units.GiB}, ebs.Volume{Type: ebs.GP3, Size: 100 * units.GiB})
+	gp3 := ebs.Volume{Type: ebs.GP3, Size: 100 * units.GiB}
+	p := striped(64*units.KiB, gp3, gp3, gp3)
 	p.Stripes = nil
 	for _, v := range volumes {
 		p.Phases = append(p.Phases, workload.Phase{Name: "read", Volume: v, Pattern: workload.RandRead, BlockSize: 4 * units.KiB, Together: "all"})

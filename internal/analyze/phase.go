@@ -15,8 +15,9 @@ import (
 type subject struct {
 	phase    workload.Phase // compressed
 	perf     ebs.Performance
-	instance *ebs.Instance
-	usage    // of an I/O
+	instance *ebs.Instance // as the phase has it to itself
+	whole    *ebs.Instance // with all that runs on it
+	usage                  // of an I/O
 	ceilings []ceiling
 	compress float64
 	striped  bool // RAID 0 over several volumes
@@ -31,7 +32,7 @@ func (a *analysis) subject(i int, instance *ebs.Instance) subject {
 	perf := performanceOf(a.catalog, a.profile, p)
 	each := usageOfDisk(perf, a.profile, p)
 	s := subject{
-		phase: p, perf: perf, instance: instance, usage: each,
+		phase: p, perf: perf, instance: instance, whole: a.instance, usage: each,
 		ceilings: ceilings(perf, p, each, instance), compress: a.run.Compress,
 	}
 	_, s.striped = a.profile.Stripe(p.Volume)

@@ -67,7 +67,7 @@ type reader struct {
 func newReader(catalog *ebs.Catalog, given Given, r result.Reading, b beside) reader {
 	stated := r.Workload
 	rd := reader{catalog: catalog, given: given, reading: r, members: raid(r.Disks), beside: b, total: summary(r.Total), pace: paceOf(r)}
-	rd.subject = subject{compress: 1, usage: usage{operations: 1}, instance: b.ofInstance(given.Instance), phase: workload.Phase{
+	rd.subject = subject{compress: 1, usage: usage{operations: 1}, instance: b.ofInstance(given.Instance), whole: given.Instance, phase: workload.Phase{
 		Name: r.Job, Pattern: workload.Pattern(stated.Pattern), BlockSize: observed(r), QueueDepth: max(0, stated.QueueDepth), Jobs: max(0, stated.Jobs),
 		Duration: stated.Duration + stated.RampTime, ThinkTime: thinkTime(stated), RateIOPS: rd.pace.total(stated.Pattern),
 	}}

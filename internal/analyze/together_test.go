@@ -2,7 +2,9 @@ package analyze_test
 
 import (
 	"math"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"ebscope/internal/analyze"
@@ -97,6 +99,30 @@ func TestInstanceBurstEndsUnderUnequalDemands(t *testing.T) {
 			}
 			if slices.Contains(codes(p.Warnings), "above-limit") {
 				t.Errorf("%s, %s: %v", name, p.Volume, p.Warnings)
+			}
+		}
+	}
+}
+
+// A run that is too short to end the burst says what its end will leave, and when: as the longer one above shows it.
+// Compressed, a stripe waits for one of its volumes now and then: 7,650 s are 2 h 8 min, give or take 3.
+func TestInstanceBurstGoesOnUnderUnequalDemands(t *testing.T) {
+	for _, tt := range []struct {
+		profile, long string
+		want          []string
+	}{
+		{twoVolumes, "1h", []string{"it lasts 31 min 5[0-9] s from full, then 4,800 IOPS remain", "it lasts 31 min 5[0-9] s from full, then 1,200 IOPS remain"}},
+		{stripeAndVolume, "3h", []string{"it lasts 2 h ([5-9]|10) min from full, then 4,800 IOPS remain", "it lasts 2 h ([5-9]|10) min from full, then 1,200 IOPS remain"}},
+	} {
+		profile, err := workload.Parse(ebs.Embedded(), []byte(strings.ReplaceAll(tt.profile, tt.long, "20m")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, measured, predicted := simulated(t, profile, 60)
+		d := analyze.Run(ebs.Embedded(), run, measured, predicted)
+		for i, want := range tt.want {
+			if p := d.Phases[2+i]; p.Verdict != analyze.BurstOnly || !regexp.MustCompile(want).MatchString(p.Summary) {
+				t.Errorf("%s: %s, %q; want %q", p.Volume, p.Verdict, p.Summary, want)
 			}
 		}
 	}

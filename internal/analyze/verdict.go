@@ -145,7 +145,7 @@ func (s subject) borrowed(level float64) string {
 		return fmt.Sprintf("%s on burst credits to the end: at this rate a full bucket lasts %s, then %s remain.",
 			s.rate(level), duration(float64(s.perf.DataCredits)/spent), s.rate(lasting.iops))
 	case s.instance != nil && !lasting.bursting && (lasting.limit == model.InstanceIOPS || lasting.limit == model.InstanceThroughput):
-		full := s.instanceBurst(lasting.limit) / (level/lasting.iops - 1)
+		full := s.instanceBurst(lasting.limit) / (s.timesBaseline(lasting.limit, level) - 1)
 		return fmt.Sprintf("%s on the burst of the %s instance to the end: at this rate it lasts %s from full, then %s remain.",
 			s.rate(level), s.instance.Type, duration(full), s.rate(lasting.iops))
 	default:
@@ -155,11 +155,26 @@ func (s subject) borrowed(level float64) string {
 
 // instanceBurst is the capacity of an instance's burst bucket in seconds of its baseline.
 func (s subject) instanceBurst(limit model.Limit) float64 {
-	ratio := float64(s.instance.MaximumIOPS / s.instance.BaselineIOPS)
+	return (s.maximum(limit) - 1) * model.InstanceBurst.Seconds()
+}
+
+// maximum is that of the instance as a multiple of its baseline.
+func (s subject) maximum(limit model.Limit) float64 {
 	if limit == model.InstanceThroughput {
-		ratio = float64(s.instance.MaximumThroughput / s.instance.BaselineThroughput)
+		return float64(s.whole.MaximumThroughput / s.whole.BaselineThroughput)
 	}
-	return (ratio - 1) * model.InstanceBurst.Seconds()
+	return float64(s.whole.MaximumIOPS / s.whole.BaselineIOPS)
+}
+
+// timesBaseline is what all that runs on the instance uses of a limit of it, as a multiple of its baseline, while the phase
+// holds a level: the phase has as much of all as it has of the maximum.
+func (s subject) timesBaseline(limit model.Limit, level float64) float64 {
+	for _, c := range s.ceilings {
+		if c.limit == limit && c.bursting {
+			return level / c.iops * s.maximum(limit)
+		}
+	}
+	return 0
 }
 
 // mainLevel is the level at half of the time, in order of height.
