@@ -72,7 +72,7 @@ func (c course) stall(from, to int, level float64) Stall {
 	}
 	deepest := statisticsOf(low).min
 	if len(low) >= 3 { // its ends hold a part of the level
-		deepest = median(low, func(s sample) float64 { return s.iops })
+		deepest = median(low[1:len(low)-1], func(s sample) float64 { return s.iops })
 	}
 	// lacks is the time, in seconds, for which a sample must have been in the stall.
 	lacks := func(x sample) float64 { return min(1, max(0, (level-x.iops)/(level-deepest))) * x.length() }

@@ -58,9 +58,10 @@ func TestStalls(t *testing.T) {
 }
 
 // A dip of a second is found wherever it falls into the windows. Each window is the mean of what it holds: with windows of
-// 128 ms, one that the dip fills by two fifths has 0.6 × 1,000 + 0.4 × 50 = 620 IOPS and is not below half.
+// 128 ms, one that the dip fills by two fifths has 0.6 × 1,000 + 0.4 × 50 = 620 IOPS and is not below half. Of the four windows
+// of 270 ms that a second fills by 0.9, 1, 1 and 0.8, the two in the middle tell how low it was.
 func TestStallsBetweenWindows(t *testing.T) {
-	for _, window := range []float64{0.05, 0.128, 0.25, 0.5} {
+	for _, window := range []float64{0.05, 0.128, 0.25, 0.27, 0.5} {
 		for _, low := range []float64{0, 1, 50, 300} {
 			for shift := 0.0; shift < 1; shift += 0.1 {
 				for length, want := range map[float64]bool{1: true, 0.8: false} {
@@ -81,7 +82,11 @@ func TestStallsBetweenWindows(t *testing.T) {
 					if want {
 						near(t, "from", p.Stalls[0].FromS, start, 0.03)
 						near(t, "to", p.Stalls[0].ToS, start+length, 0.03)
-						near(t, "IOPS", p.Stalls[0].IOPS, low, 30)
+						off := 0.01
+						if window == 0.5 { // it may be that no window lies within the second
+							off = 30
+						}
+						near(t, "IOPS", p.Stalls[0].IOPS, low, off)
 					}
 				}
 			}
