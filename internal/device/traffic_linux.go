@@ -30,7 +30,7 @@ func (h Host) Traffic() Traffic {
 		}
 		_, err := os.Stat(filepath.Join(dir, "device"))
 		t[d.DeviceName] = Moved{
-			IOs:      int64(d.ReadIOs + d.ReadMerges + d.WriteIOs + d.WriteMerges), //nolint:gosec // counts of I/Os
+			IOs:      int64(d.ReadIOs + d.ReadMerges + d.WriteIOs + d.WriteMerges),
 			Bytes:    units.Bytes(d.ReadSectors+d.WriteSectors) * sector,
 			Hardware: err == nil,
 		}
