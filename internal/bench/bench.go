@@ -167,12 +167,12 @@ func (r *running) phase(ctx context.Context, i int, profile workload.Profile, fi
 		return nil, err
 	}
 
-	traffic := device.This().Traffic()
+	before := r.traffic(phase)
 	err = r.Fio.Run(ctx, dir, process.Options{
 		Grace: Grace(r.catalog, profile, phase), Progress: r.Progress.PhaseAt, ReadOnly: !phase.Writes()})
 	ended := r.Now().UTC()
 	record.Ended = &ended
-	traffic = device.This().Traffic().Since(traffic)
+	moved := r.traffic(phase).Since(before)
 	end, endErr := r.target.end(phase.Volume)
 	err = errors.Join(err, endErr)
 	var m *result.Measurement
@@ -190,16 +190,30 @@ func (r *running) phase(ctx context.Context, i int, profile workload.Profile, fi
 		if begin != nil && end.credits != nil {
 			record.Credits = &result.Credits{Start: *begin, End: *end.credits}
 		}
-		for _, n := range neighbours(phase, m.Total, r.run.Environment.Storage[phase.Volume], traffic) {
-			r.event("not-alone", fmt.Sprintf("phase %d, %s on %s: %s", i+1, phase.Name, phase.Volume, n))
-		}
-		if end.stalled >= workload.Window(r.run.Compress) {
-			r.event("machine-stalled", fmt.Sprintf("phase %d, %s on %s: this machine, which emulates the volume, stood still for %v. "+
-				"The volume made up for it afterwards, so the mean is right; the lowest and the highest sample and the longest latency are the machine's.",
-				i+1, phase.Name, phase.Volume, end.stalled.Round(time.Millisecond)))
-		}
+		r.tell(fmt.Sprintf("phase %d, %s on %s", i+1, phase.Name, phase.Volume),
+			neighbours(phase, m.Total, r.run.Environment.Storage[phase.Volume], moved), end.stalled)
 	}
 	return m, errors.Join(err, r.run.Save(r.dir))
+}
+
+// traffic is what the disks of this machine have moved, where it is known which of them a phase's volume is.
+func (r *running) traffic(phase workload.Phase) device.Traffic {
+	if r.run.Environment.Storage[phase.Volume].Device == "" {
+		return nil
+	}
+	return device.This().Traffic()
+}
+
+// tell records what disturbed a phase: other programs, and this machine itself where it emulates the volume.
+func (r *running) tell(phase string, others []string, stalled time.Duration) {
+	for _, other := range others {
+		r.event("not-alone", phase+": "+other)
+	}
+	if stalled >= workload.Window(r.run.Compress) {
+		r.event("machine-stalled", fmt.Sprintf("%s: this machine, which emulates the volume, stood still for %v. "+
+			"The volume made up for it afterwards, so the mean is right; the lowest and the highest sample and the longest latency are the machine's.",
+			phase, stalled.Round(time.Millisecond)))
+	}
 }
 
 func measured(dir string) (*result.Measurement, error) {

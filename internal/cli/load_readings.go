@@ -103,12 +103,10 @@ func volumeSpec(text string) (ebs.Volume, error) {
 		return parseVolume(text)
 	}
 	long := parts[0] + ":" + parts[1]
-	for i, key := range []string{"iops", "throughput"} {
+	for i, setting := range []struct{ key, unit string }{{"iops", ""}, {"throughput", "MiB/s"}} {
 		if at := 2 + i; at < len(parts) && parts[at] != "" {
-			long += "," + key + "=" + strings.ReplaceAll(parts[at], ",", "")
-			if key == "throughput" {
-				long = strings.TrimSuffix(long, "MiB/s") + "MiB/s"
-			}
+			number := strings.TrimSuffix(strings.ReplaceAll(parts[at], ",", ""), setting.unit)
+			long += "," + setting.key + "=" + number + setting.unit
 		}
 	}
 	return parseVolume(long)

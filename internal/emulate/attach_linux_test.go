@@ -55,7 +55,7 @@ func TestImageTooLarge(t *testing.T) {
 	const size = 64 * units.TiB
 	probe := newFile(t, "probe")
 	if err := os.Truncate(probe, int64(size)); !errors.Is(err, unix.EFBIG) {
-		t.Skipf("the file system of %s holds sparse files of %v (%v); set TMPDIR to one that does not, such as ext4", probe, size, err)
+		t.Skipf("the file system of %s holds sparse files of %v (%v); on one that does not, such as ext4: TMPDIR=DIR go test ./internal/emulate", probe, size, err)
 	}
 	for _, image := range []string{"", filepath.Join(dir, "kept")} {
 		d, err := emulate.Attach(t.Context(), emulate.Config{Name: "io2", Volume: ebs.Volume{Type: ebs.IO2, Size: size, IOPS: 1000}, Image: image})

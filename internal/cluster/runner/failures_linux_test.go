@@ -208,7 +208,7 @@ func TestDevice(t *testing.T) {
 		must(t, os.Truncate(backing, 4<<20))
 		out, err := exec.Command("losetup", "-f", "--show", backing).Output()
 		if err != nil {
-			t.Skipf("no loop device (run where losetup -f works): %v", err)
+			t.Skipf("no loop device; sudo modprobe loop provides it: %v", err)
 		}
 		device := strings.TrimSpace(string(out))
 		t.Cleanup(func() { must(t, exec.Command("losetup", "-d", device).Run()) })
@@ -260,7 +260,7 @@ func (b *box) small(size int) {
 		b.t.Skip("needs root for a small volume; run: sudo go test ./internal/cluster/runner")
 	}
 	if err := syscall.Mount("tmpfs", b.results, "tmpfs", 0, fmt.Sprintf("size=%d,uid=%d,mode=0755", size, nobody)); err != nil {
-		b.t.Skipf("no tmpfs can be mounted here (run as root with CAP_SYS_ADMIN): %v", err)
+		b.t.Skipf("no tmpfs can be mounted here; run: sudo go test ./internal/cluster/runner: %v", err)
 	}
 	b.t.Cleanup(func() { must(b.t, syscall.Unmount(b.results, 0)) })
 }

@@ -44,7 +44,7 @@ func testFile(t *testing.T, f process.Fio) (filename string, m result.Measuremen
 	filename = filepath.Join(t.TempDir(), "a:b.dat")
 	dir := prepare(t, f, workload.Phase{Pattern: workload.Write, BlockSize: units.MiB, QueueDepth: 1}, filename)
 	if err := f.Run(t.Context(), dir, process.Options{}); err != nil {
-		t.Skipf("fio cannot write a file here with libaio and O_DIRECT (set TMPDIR to a real file system): %v", err)
+		t.Skipf("fio cannot write a file here with libaio and O_DIRECT (TMPDIR=DIR go test ./internal/fio/process, on a file system of a disk): %v", err)
 	}
 	m, err := output.ReadPhase(dir)
 	if err != nil {
