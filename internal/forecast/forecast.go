@@ -67,7 +67,8 @@ type Track struct {
 
 // NewTrack starts with a volume in the state that it has. A curve, which may be nil, is drawn meanwhile.
 func NewTrack(volume model.Fluid, curve *Curve) *Track {
-	return &Track{volume: volume, curve: curve, out: Outcome{Lowest: volume.Balance(), Last: volume.Balance()}}
+	waiting, _ := volume.Backlog() // of a load before
+	return &Track{volume: volume, curve: curve, out: Outcome{Lowest: volume.Balance(), Last: volume.Balance(), Waiting: waiting, Peak: waiting}}
 }
 
 // Run follows a volume through a whole load.

@@ -205,3 +205,22 @@ func TestForecastBadInput(t *testing.T) {
 		})
 	}
 }
+
+// A load before may leave operations waiting: 60 minutes at 3,000 IOPS end 1,600 s after the credits, so that 1,600 × 2,700 =
+// 4.32 million wait. They are served at 300 a second beside the 100 that are asked for, and never fewer than none.
+func TestForecastAfterABacklog(t *testing.T) {
+	o := run(t, t.TempDir(), "forecast", "--type", "gp2", "--size", "100GiB", "--iops", "100", "--after", "60m@3000", "-o", "json")
+	var d struct {
+		Course struct {
+			Peak   float64 `json:"peak_backlog_operations"`
+			Points []struct {
+				Served float64 `json:"served_iops"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(o.stdout), &d); err != nil || o.code != 0 || len(d.Course.Points) == 0 {
+		t.Fatalf("exit %d, %v\n%s", o.code, err, o.stderr)
+	}
+	near(t, "operations that wait", d.Course.Peak, 4.32e6, 0.001)
+	near(t, "IOPS served at first", d.Course.Points[0].Served, 300, 0.001)
+}
